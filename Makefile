@@ -3,14 +3,14 @@
 # `make` builds the library, the tool, the benchmark and the module; `make help` lists
 # all targets.
 #
-# CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS are yours. By default make builds the
+# You may set CC, CFLAGS, CPPFLAGS, LDFLAGS and LDLIBS. By default make builds the
 # release: optimized, without assertions; `make CPPFLAGS=-UNDEBUG` keeps them. Tests
 # compile the same sources again, each variant in its own folder below build/. CFLAGS
 # apply to the release only, since each variant is defined by its flags. If flags
-# change, what was built with other flags is built again.
+# change, files that were built with other flags are rebuilt.
 #
-# Each part of the product has its file in mk/, which starts with what it defines
-# and what it needs.
+# Each part of the product has a file in mk/, which begins with a list of what it
+# defines and needs.
 
 VERSION := 0.1.0
 SOVERSION := 0
@@ -22,7 +22,7 @@ MK := $(patsubst %,mk/%.mk,config variants library module tool bench programs fu
 .DEFAULT_GOAL := all
 include $(MK)
 
-# The parts have added their files to ALL.
+# The included files add their targets to ALL.
 all: $(ALL) ## the library, the tool, the benchmark and the module, in build/
 
 clean: ## remove build/ and compile_commands.json

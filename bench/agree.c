@@ -1,10 +1,10 @@
 /* agree.c - random operations on a contender and on an oracle: see agree.h.
  *
- * The oracle runs along: when a timer fires, it looks whether that is right,
- * marks the timer idle, and lets the callback do what it does to both sides.
- * So callbacks may stop and restart what is due in the same mow, and the order
- * in which a contender fires timers, where it is free to choose, changes what
- * happens later but not what is right.
+ * The oracle runs along: when a timer fires, it checks that this is correct,
+ * marks the timer idle, and then applies what the callback does to both sides.
+ * So callbacks may stop and restart timers that are due in the same mow. Where
+ * a contender may choose the order in which timers fire, the order affects
+ * later operations but not the checks.
  */
 #include "agree.h"
 #include "random.h"
@@ -14,10 +14,10 @@
 #include <stdlib.h>
 
 #define AGREE_IDLE UINT64_MAX
-#define AGREE_CROWD 160000u /* objects, of which about half run */
+#define AGREE_CROWD 160000u /* objects, about half of them running */
 
-/* TTLs are from a list of ttl_count, spread up to longest; or, if that is 0,
- * any up to longest; or, if they are far, of few bits or above AGREE_FAR. */
+/* TTLs are from a list of ttl_count TTLs, spread up to longest; if ttl_count is
+ * 0, any up to longest; if far, of few bits or above AGREE_FAR. */
 struct agree_profile {
     const char *name;
     uint32_t objects;
@@ -25,7 +25,7 @@ struct agree_profile {
     size_t ttl_count;
     bool far;
     uint64_t longest;
-    uint64_t jump; /* the clock's longest step */
+    uint64_t jump; /* the longest step of the clock */
 };
 
 static const struct agree_profile agree_ordinary[] = {
@@ -38,17 +38,17 @@ static const struct agree_profile agree_ordinary[] = {
     {"far TTLs", 300, 400, 0, true, UINT64_C(1) << 40, UINT64_C(1) << 39},
 };
 
-/* With so many timers contenders may change their ways. */
+/* With this many timers, contenders may use other strategies. */
 static const struct agree_profile agree_crowds[] = {
     {"crowd of one TTL", AGREE_CROWD, 60, 1, false, 5000, 3000},
     {"crowd of few TTLs", AGREE_CROWD, 60, 8, false, 5000, 3000},
 };
 
-/* What the oracle knows of a timer. */
+/* The oracle's record of a timer. */
 struct agree_timer {
     uint64_t deadline; /* AGREE_IDLE: not running */
     uint64_t ttl;
-    uint64_t started; /* the how-manieth start it was */
+    uint64_t started; /* sequence number of its start */
     uint32_t place;   /* in due, if it was due when the mow began */
 };
 
@@ -72,9 +72,10 @@ struct agree {
     size_t budget;
     struct agree_timer *timers;
 
-    /* What was due when the mow began, by deadline, TTL, start. Those before
-     * done are gone; of timers of one TTL and deadline, the first's place is
-     * group, and those before group_done of that place are gone. */
+    /* The timers due when the mow began, by deadline, TTL and start. Those
+     * before done have fired. For timers of one TTL and deadline, group is the
+     * place of the first, and those before group_done of that place have
+     * fired. */
     struct agree_timer **due;
     uint32_t *group;
     uint32_t *group_done;
@@ -86,7 +87,7 @@ __attribute__((format(printf, 2, 3))) static void
 complain(struct agree *agree, const char *format, ...)
 {
     if (!agree->good) {
-        return; /* the first says it all */
+        return; /* the first error suffices */
     }
     agree->good = false;
     if (agree->out == NULL) {
@@ -212,7 +213,7 @@ compare_timers(const void *a, const void *b)
     return x->started < y->started ? -1 : 1;
 }
 
-/* Finds what is due. */
+/* Finds the due timers. */
 static void
 find_due(struct agree *agree)
 {
@@ -240,7 +241,8 @@ find_due(struct agree *agree)
     agree->done = 0;
 }
 
-/* The first from *done on that is still due; before end. NULL: none. */
+/* Returns the first timer from *done on, before end, that is still due, or
+ * NULL. */
 static const struct agree_timer *
 first_due(const struct agree *agree, uint32_t *done, uint32_t end)
 {
@@ -277,8 +279,8 @@ check_order(struct agree *agree, const struct agree_timer *timer)
     }
 }
 
-/* What a callback does depends on who it is and when it is, and may concern
- * others, due in this mow or not. */
+/* The action of a callback depends on the timer and the time, and may affect
+ * other timers, due in this mow or not. */
 static void
 act_in_callback(struct agree *agree, uint32_t id)
 {
@@ -421,7 +423,7 @@ play(struct agree *agree)
     }
 }
 
-/* The TTLs of a list: the longest, and others at even distances. */
+/* Lists the TTLs: the longest, and others at equal distances. */
 static void
 list_ttls(struct agree *agree)
 {
@@ -472,7 +474,7 @@ run_profile(struct agree *agree)
     setup.longest = agree->profile->longest;
     agree->self = agree->contender->make(&setup);
     if (agree->self == NULL) {
-        complain(agree, "make() had no memory");
+        complain(agree, "make() failed: out of memory");
         return false;
     }
     play(agree);

@@ -1,4 +1,4 @@
-/* bench.c - "lawn bench": the options of lawn-bench, and what they start. */
+/* bench.c - the options of lawn-bench, and the steps that they select. */
 #include "bench.h"
 #include "agree.h"
 #include "build.h"
@@ -23,49 +23,51 @@
 #define BENCH_QUICK_RUNS 3u
 #define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_CROWD                                                            \
-    50000u                   /* timers from which on contenders must agree on
-                              crowds as well */
+    50000u                   /* timers from which on contenders are checked
+                                with crowds */
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
 
 static const struct options_spec bench_specs[] = {
     {.name = "quick",
-     .help = "a small grid, under a minute",
+     .help = "measure a small grid, in under a minute",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
-     .help = "check the bars; exit 1 if one does not hold",
+     .help = "check the performance bars B1 to B8; exit with status 1 if one "
+             "is not held",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
     {.name = "store",
-     .help = "timers by id, with payload: other contenders "
-             "and workloads",
+     .help = "measure stores (timers by id, with payload), which have their "
+             "own contenders and workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, store)},
     {.name = "workers",
-     .help = "timers of several threads: likewise",
+     .help = "measure timers of several threads, with their own contenders and "
+             "workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, workers)},
     {.name = "adapters",
-     .help = "timers of event loops, and ours in them: likewise",
+     .help = "measure timers of event loops, and lawn adapters in them, with "
+             "their own contenders and workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, adapters)},
     {.name = "workload",
      .value = "LIST",
-     .help = "such as W1,churn, S1, T1 or A1 (default all)",
+     .help = "workloads, such as W1,churn, S1, T1 or A1 (default all)",
      .accepts = "a list of workloads",
      .parse = options_text,
      .offset = offsetof(struct bench_options, workloads)},
     {.name = "contender",
      .value = "LIST",
-     .help = "such as lawn,heap4 (default all)",
+     .help = "contenders, such as lawn,heap4 (default all)",
      .accepts = "a list of contenders",
      .parse = options_text,
      .offset = offsetof(struct bench_options, contenders)},
     {.name = "n",
      .value = "LIST",
-     .help = "numbers of timers (default 1k,10k,100k,1M,10M, "
-             "of stores 10k,100k,1M; of workers and "
-             "adapters 1k,100k)",
+     .help = "numbers of timers (default 1k,10k,100k,1M,10M; for stores "
+             "10k,100k,1M; for workers and adapters 1k,100k)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, n)},
@@ -77,7 +79,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, t)},
     {.name = "threads",
      .value = "LIST",
-     .help = "numbers of threads, of workers (default 1,2,4)",
+     .help = "numbers of threads, with --workers (default 1,2,4)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, threads)},
@@ -89,7 +91,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, trace)},
     {.name = "record",
      .value = "FILE",
-     .help = "measure nothing: write the timers of one workload as a trace to "
+     .help = "do not measure; write the timers of one workload as a trace to "
              "FILE; - is standard output",
      .accepts = "a file name",
      .parse = options_text,
@@ -97,7 +99,7 @@ static const struct options_spec bench_specs[] = {
     {.name = "runs",
      .value = "N",
      .initial = "0",
-     .help = "of each cell, up to 31; 0: 5, or 3 with --quick",
+     .help = "number of runs of each cell, up to 31; 0: 5, or 3 with --quick",
      .accepts = "a number from 0 to 31",
      .parse = options_number,
      .max = RESULTS_RUNS_MAX,
@@ -105,8 +107,9 @@ static const struct options_spec bench_specs[] = {
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help = "for one run; 0: 1 s and 4 us per timer, or 0.2 s with "
-             "--quick; tenfold of stores, and more of workers and adapters",
+     .help = "time limit of one run; 0: 1 s plus 4 us per timer, or 0.2 s with "
+             "--quick; ten times as long for stores, and longer for workers "
+             "and adapters",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -114,13 +117,13 @@ static const struct options_spec bench_specs[] = {
     {.name = "seed",
      .value = "N",
      .initial = "1",
-     .help = "of all random numbers",
+     .help = "seed of all random numbers",
      .accepts = "a number",
      .parse = options_number,
      .max = UINT64_MAX,
      .offset = offsetof(struct bench_options, seed)},
     {.name = "instructions",
-     .help = "count instructions as well (needs valgrind)",
+     .help = "also count instructions (requires valgrind)",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, instructions)},
     {.name = "json",
@@ -133,39 +136,40 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, csv)},
     {.name = "report",
      .value = "FILE",
-     .help = "write a page with plots to FILE",
+     .help = "write an HTML page with charts to FILE",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, report)},
     {.name = "from",
      .value = "FILE",
-     .help = "measure nothing: make the report from saved JSON",
+     .help = "do not measure; make the --report from saved JSON",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
-     .help = "write an SVG picture to FILE",
+     .help = "write an SVG chart to FILE: bars, or with several --t or --n "
+             "time over the number of TTLs",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, svg)},
     {.name = "list",
-     .help = "explain contenders and workloads, and exit",
+     .help = "describe contenders and workloads, and exit",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "one operation in a loop, for a profiler: "
-             "CONTENDER/start, stop, restart, idle or fire; "
-             "or last: the last --n events of a --trace",
+     .help = "run one operation in a loop, for a profiler: CONTENDER/start, "
+             "stop, restart, idle or fire; or CONTENDER/last: the last --n "
+             "events of a --trace",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
     {.name = "completion",
      .value = "SHELL",
      .words = completion_kinds,
-     .help = "print a script with which a shell completes these options, and "
-             "exit; table: the options, a line each, for other tools",
+     .help = "print a completion script for a shell, or a table of the "
+             "options, one per line, for other tools, and exit",
      .parse = options_word,
      .offset = offsetof(struct bench_options, completion)},
     {.name = "version",
@@ -180,19 +184,20 @@ static options_run_fn run_bench;
 const struct options_verb bench_verb = {
     .name = "bench",
     .summary = "compare timer schemes and libraries",
-    .details =
-        "Plays the same operations on a lawn, on the schemes of the paper and "
-        "on\n"
-        "the timers of real libraries, checks that all of them fire the same\n"
-        "timers at the same times, and tells what an operation takes. The "
-        "full\n"
-        "grid takes hours; ask for less with --quick or with lists.\n",
+    .details = "Runs the same operations on a lawn, on the timer schemes of "
+               "the paper\n"
+               "and on the timers of real libraries, checks that all of them "
+               "fire the\n"
+               "same timers at the same times, and prints the time per "
+               "operation. The\n"
+               "full grid takes hours; use --quick or lists to measure less.\n",
     .example = "lawn bench --workload churn --n 10k --t 20",
     .specs = bench_specs,
+    .standalone = true,
     .run = run_bench,
 };
 
-/* The first interrupt ends the measuring, the second the process. */
+/* The first interrupt ends the measurement, the second the process. */
 static void
 on_interrupt(int signal)
 {
@@ -239,19 +244,19 @@ bench_agree(const struct bench_choice *choice, uint64_t seed)
         agree = (!crowd || agree_check_crowd(contender, seed, stderr)) && agree;
     }
     if (!agree) {
-        fputs("lawn bench: contenders disagree: nothing was measured\n",
+        fputs("lawn-bench: contenders disagree; nothing was measured\n",
               stderr);
     }
     return agree;
 }
 
-/* Prints how often it was done; an exit code. */
+/* Prints the number of operations. Returns an exit code. */
 static int
 report_loop(const struct bench_options *options, uint64_t done)
 {
     if (done == 0) {
         fprintf(stderr,
-                "lawn bench: --loop %s: given up: out of memory, or too slow\n",
+                "lawn-bench: --loop %s: given up: out of memory, or too slow\n",
                 options->loop);
         return VERBS_FAILED;
     }
@@ -259,7 +264,7 @@ report_loop(const struct bench_options *options, uint64_t done)
     return VERBS_OK;
 }
 
-/* The last events of a trace, with --n so many. */
+/* Runs the last --n events of a trace. */
 static int
 run_loop_last(const struct bench_options *options,
               const struct contender *contender)
@@ -269,9 +274,10 @@ run_loop_last(const struct bench_options *options,
     int code = VERBS_USAGE;
 
     if (options->trace != NULL) {
-        code = replay_load("lawn bench", options->trace);
+        code = replay_load("lawn-bench", options->trace);
     } else {
-        fputs("lawn bench: --loop CONTENDER/last needs --trace FILE\n", stderr);
+        fputs("lawn-bench: --loop CONTENDER/last requires --trace FILE\n",
+              stderr);
     }
     if (code != VERBS_OK) {
         return code;
@@ -279,7 +285,7 @@ run_loop_last(const struct bench_options *options,
     range.max = replay_events();
     if (options->n != NULL && !options_count(&range, options->n, &events)) {
         fprintf(stderr,
-                "lawn bench: --n: '%s' is not a number of events from 1 to "
+                "lawn-bench: --n: '%s' is not a number of events from 1 to "
                 "%" PRIu64 ", which the trace has\n",
                 options->n, range.max);
         return VERBS_USAGE;
@@ -310,20 +316,20 @@ run_loop(const struct bench_options *options)
     if (contender == NULL || operation == LOOP_OPERATIONS ||
         options->trace != NULL) {
         fprintf(stderr,
-                "lawn bench: --loop: '%s' is not CONTENDER/OPERATION; "
+                "lawn-bench: --loop: '%s' is not CONTENDER/OPERATION; "
                 "operations are:",
                 options->loop);
         for (unsigned i = 0; i < LOOP_OPERATIONS; i++) {
             fprintf(stderr, " %s", loop_names[i]);
         }
         fputs(", and with --trace " LOOP_LAST
-              "; for contenders see 'lawn bench --list'\n",
+              "; for contenders see 'lawn-bench --list'\n",
               stderr);
         return VERBS_USAGE;
     }
     if (options->n != NULL && !options_count(&range, options->n, &n)) {
         fprintf(stderr,
-                "lawn bench: --n: '%s' is not a number of timers from 1k to "
+                "lawn-bench: --n: '%s' is not a number of timers from 1k to "
                 "100M\n",
                 options->n);
         return VERBS_USAGE;
@@ -357,7 +363,7 @@ count_instructions(const struct bench_choice *choice, struct results *results)
         }
         if (why != NULL) {
             fprintf(stderr,
-                    "lawn bench: instructions of %s are not all counted: %s\n",
+                    "lawn-bench: instructions of %s are incomplete: %s\n",
                     contender->name, why);
         }
         results->counts++;
@@ -375,7 +381,7 @@ write_output(const struct bench_options *options, const struct results *results)
         print_text(stdout, results);
     }
     if (!results->complete) {
-        fputs("lawn bench: interrupted: the last cell may have fewer runs\n",
+        fputs("lawn-bench: interrupted; the last cell may have fewer runs\n",
               stderr);
     }
     if (!bench_save(options, results)) {
@@ -396,7 +402,7 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
         .cells = choice->cells,
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
-        /* They have their own. */
+        /* They measure their own. */
         .tails = !options->workers && !options->adapters,
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
@@ -416,11 +422,11 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
     return agrees ? code : VERBS_FAILED;
 }
 
-/* Asked for a trace: one cell, whose workload replays it. */
+/* Makes one cell whose workload replays the trace. */
 static int
 choose_trace(const struct bench_options *options, struct bench_choice *choice)
 {
-    int code = replay_load("lawn bench", options->trace);
+    int code = replay_load("lawn-bench", options->trace);
 
     if (code != VERBS_OK) {
         return code;
@@ -428,7 +434,7 @@ choose_trace(const struct bench_options *options, struct bench_choice *choice)
     free(choice->cells);
     choice->cells = calloc(1, sizeof(*choice->cells));
     if (choice->cells == NULL) {
-        fputs("lawn bench: no memory\n", stderr);
+        fputs("lawn-bench: out of memory\n", stderr);
         return VERBS_FAILED;
     }
     choice->cells[0] = (struct cell){.workload = &replay_workload,
@@ -444,13 +450,13 @@ report_again(const struct bench_options *options)
     if (options->report != NULL && options->svg == NULL) {
         return bench_save_again(options->from, options->report);
     }
-    fputs("lawn bench: --from needs --report FILE, and takes no --svg\n"
-          "see 'lawn bench --help'\n",
+    fputs("lawn-bench: --from requires --report FILE and excludes --svg\n"
+          "see 'lawn-bench --help'\n",
           stderr);
     return VERBS_USAGE;
 }
 
-/* What was left open. */
+/* Sets options that were not given. */
 static void
 set_defaults(struct bench_options *options)
 {
@@ -463,7 +469,7 @@ set_defaults(struct bench_options *options)
     }
 }
 
-/* What cannot be asked for together: one of the first with any of the others. */
+/* Rejects combinations of options: the first one with any of the others. */
 static bool
 options_fit(const struct bench_options *o)
 {
@@ -513,7 +519,7 @@ options_fit(const struct bench_options *o)
         with = "--record and --contender, --json, --csv, --instructions, "
                "--report or --svg";
     } else if (!o->workers && o->threads != NULL) {
-        with = "--threads and what is not --workers";
+        with = "--threads and modes other than --workers";
     } else if (o->trace != NULL &&
                (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
                 o->t != NULL || o->quick)) {
@@ -521,14 +527,15 @@ options_fit(const struct bench_options *o)
     }
     if (with != NULL) {
         fprintf(stderr,
-                "lawn bench: %s do not go together\n"
-                "see 'lawn bench --help'\n",
+                "lawn-bench: %s cannot be combined\n"
+                "see 'lawn-bench --help'\n",
                 with);
     }
     return with == NULL;
 }
 
-/* Prints the version, or a script for a shell; false if neither was asked for. */
+/* Prints the version or a completion script. Returns false if neither was
+ * requested. */
 static bool
 print_self(const struct bench_options *options)
 {
@@ -559,6 +566,7 @@ run_bench(const struct options_verb *verb, int argc, char **argv)
     if (!options_read(verb, argc, argv, &options, &code)) {
         return code;
     }
+    options.arguments = argv + 1;
     if (print_self(&options)) {
         return VERBS_OK;
     }

@@ -1,4 +1,4 @@
-/* bench.h - what "lawn bench" was asked for. */
+/* bench.h - the options of lawn-bench, and the steps of a run. */
 #ifndef LAWN_BENCH_BENCH_H
 #define LAWN_BENCH_BENCH_H
 
@@ -36,10 +36,11 @@ struct bench_options {
     const char *from;
     const char *svg;
     const char *loop;
-    size_t completion; /* in completion_kinds; SIZE_MAX: none */
+    char *const *arguments; /* of the command, up to NULL */
+    size_t completion;      /* in completion_kinds; SIZE_MAX: none */
 };
 
-/* Which part of the benchmark is meant. */
+/* Returns the part of the benchmark that the options select. */
 static inline enum contender_part
 bench_part(const struct bench_options *options)
 {
@@ -49,7 +50,7 @@ bench_part(const struct bench_options *options)
                                : PART_TIMERS;
 }
 
-/* The cells and contenders that were asked for. */
+/* The selected cells and contenders. */
 struct bench_choice {
     const struct contender *contenders[CONTENDERS_MAX];
     size_t contender_count;
@@ -57,29 +58,30 @@ struct bench_choice {
     size_t cell_count;
 };
 
-/* Reads the lists of names and numbers; false: a message names what is known.
- * The cells are malloc's. */
+/* Parses the lists of names and numbers. Returns false after printing the valid
+ * names. choice->cells must be freed with free(). */
 bool bench_choose(const struct bench_options *options,
                   struct bench_choice *choice);
 
-/* Before anything is timed: whether all contenders do what they say. If not, a
- * message names those that do not. */
+/* Checks all contenders before anything is timed. Returns false after printing
+ * which ones fail. */
 bool bench_agree(const struct bench_choice *choice, uint64_t seed);
 
-/* Whether a file can be written, if path is not NULL: better known before than
- * after an hour. False: a message tells why not. */
+/* Checks that a file can be written, if path is not NULL, so that an error
+ * shows before an hour of measuring. Returns false after printing why not. */
 bool bench_save_can(const char *path);
 
-/* Write the page and the picture; false: a message tells why not. */
+/* Writes the page and the picture. Returns false after printing why not. */
 bool bench_save(const struct bench_options *options,
                 const struct results *results);
-/* Makes the page from saved JSON; an exit code. */
+/* Makes the page from saved JSON. Returns an exit code. */
 int bench_save_again(const char *from, const char *path);
 
-/* For measure_plan.progress: a bar on stderr, if that is a terminal. */
+/* For measure_plan.progress: draws a progress bar on stderr if it is a
+ * terminal. */
 void bench_progress(const struct cell *cell, const struct contender *contender,
                     unsigned done, unsigned all);
-/* Removes it. */
+/* Removes the progress bar. */
 void bench_progress_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* choose.c - which cells and contenders a user of "lawn bench" asked for. */
+/* choose.c - parses the selection of cells and contenders. */
 #include "bench.h"
 #include "options.h"
 #include "text.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHOOSE_MAX 64u  /* of a list */
-#define CHOOSE_N "N"    /* as a number of TTLs: as many as timers */
+#define CHOOSE_MAX 64u  /* numbers in a list */
+#define CHOOSE_N "N"    /* a number of TTLs: as many as timers */
 #define CHOOSE_WORD 64u /* letters of a name */
 #define CHOOSE_TIMERS 100000000u
 #define CHOOSE_THREADS 64u
@@ -26,8 +26,9 @@ static const char choose_quick_crew_t[] = "1,2";
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
-/* The next word of a list with commas; false at its end, where *list becomes
- * NULL. A word too long to be anything that is known ends with "...". */
+/* Reads the next word of a comma-separated list. Returns false at its end,
+ * where *list becomes NULL. A word that is too long for any name ends with
+ * "...". */
 static bool
 next_word(const char **list, char *word)
 {
@@ -44,15 +45,15 @@ next_word(const char **list, char *word)
     return true;
 }
 
-/* What is wrong with a word that is no name. */
+/* Prints an error about a word that is not a valid name. */
 static void
 complain(const char *option, const char *word)
 {
     if (*word == '\0') {
         fprintf(stderr,
-                "lawn bench: --%s: a name is empty; there are:", option);
+                "lawn-bench: --%s: empty name; valid names are:", option);
     } else {
-        fprintf(stderr, "lawn bench: unknown %s '%s'; there are:", option,
+        fprintf(stderr, "lawn-bench: unknown %s '%s'; valid names are:", option,
                 word);
     }
 }
@@ -82,7 +83,8 @@ choose_contenders(const char *list, enum contender_part part,
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i]->name);
             }
-            fputs("\nsee 'lawn bench --list', also for those left out\n",
+            fputs("\nsee 'lawn-bench --list', also for contenders that are not "
+                  "available\n",
                   stderr);
             return false;
         }
@@ -97,7 +99,7 @@ choose_contenders(const char *list, enum contender_part part,
     return true;
 }
 
-/* The workloads of a list, or all: a bit each. */
+/* Selects the workloads of a list, or all; one bit each. */
 static bool
 choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
 {
@@ -118,7 +120,7 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].title);
             }
-            fputs("\nsee 'lawn bench --list'\n", stderr);
+            fputs("\nsee 'lawn-bench --list'\n", stderr);
             return false;
         }
         *chosen |= UINT64_C(1) << (found - all);
@@ -126,7 +128,7 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
     return true;
 }
 
-/* A list of counts, N among them as 0 if allowed. */
+/* Parses a list of counts; N, if allowed, is 0. */
 static bool
 choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
                uint64_t most, uint64_t *numbers, size_t *count)
@@ -140,7 +142,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
 
     for (*count = 0; next_word(&rest, word); (*count)++) {
         if (*count == CHOOSE_MAX) {
-            fprintf(stderr, "lawn bench: --%s: more than %u numbers\n", option,
+            fprintf(stderr, "lawn-bench: --%s: more than %u numbers\n", option,
                     CHOOSE_MAX);
             return false;
         }
@@ -148,7 +150,7 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
             numbers[*count] = 0;
         } else if (!options_count(&range, word, &numbers[*count])) {
             fprintf(stderr,
-                    "lawn bench: --%s: '%s' is not a list of numbers from %u "
+                    "lawn-bench: --%s: '%s' is not a list of numbers from %u "
                     "to %s, such as %s\n",
                     option, list, (unsigned)least, text_short((double)most).s,
                     most == CHOOSE_THREADS ? choose_crew_t
@@ -160,12 +162,12 @@ choose_numbers(const char *option, const char *list, bool or_n, uint64_t least,
     return true;
 }
 
-/* Names the cells that were asked for and cannot be: t > n. */
+/* Prints the requested cells that are impossible: t > n. */
 static void
 report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
                 size_t t_count)
 {
-    const char *before = "lawn bench: left out:";
+    const char *before = "lawn-bench: skipped:";
 
     for (size_t i = 0; i < n_count; i++) {
         for (size_t k = 0; k < t_count; k++) {
@@ -182,7 +184,7 @@ report_left_out(const uint64_t *n, size_t n_count, const uint64_t *t,
     }
 }
 
-/* Whether one of the chosen workloads uses t. */
+/* Returns whether one of the selected workloads uses t. */
 static bool
 uses_t(enum contender_part part, uint64_t chosen)
 {
@@ -197,7 +199,8 @@ uses_t(enum contender_part part, uint64_t chosen)
     return false;
 }
 
-/* Cells of one n: the lives for each t, then the workloads without t. */
+/* Adds the cells of one n: the lives for each t, then the workloads without
+ * t. */
 static void
 choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
              const uint64_t *t, size_t t_count,
@@ -227,7 +230,7 @@ choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
     }
 }
 
-/* Numbers of TTLs; of crews, of threads. */
+/* Parses the numbers of TTLs or, for crews, of threads. */
 static bool
 choose_ttls_or_threads(const struct bench_options *options, uint64_t *t,
                        size_t *count)
@@ -272,7 +275,7 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     choice->cells = calloc(n_count * (t_count + 1) * workload_count,
                            sizeof(*choice->cells));
     if (choice->cells == NULL) {
-        fputs("lawn bench: no memory\n", stderr);
+        fputs("lawn-bench: out of memory\n", stderr);
         return false;
     }
     for (size_t i = 0; i < n_count; i++) {
@@ -280,9 +283,9 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     }
     if (choice->cell_count == 0) {
         fputs(options->workers
-                  ? "lawn bench: no cell is left: mixed needs more threads "
-                    "than 1\n"
-                  : "lawn bench: no cell is left: more TTLs than timers?\n",
+                  ? "lawn-bench: no cells to measure: mixed requires more than "
+                    "one thread\n"
+                  : "lawn-bench: no cells to measure: --t is larger than --n\n",
               stderr);
         free(choice->cells);
         return false;

@@ -1,21 +1,21 @@
-/* contender.h - what every timer scheme of the benchmark looks like.
+/* contender.h - the interface of every timer scheme of the benchmark.
  *
- * A contender keeps timers that are part of the benchmark's objects, as a
- * server keeps them in its connections: an object is a struct object, and
- * behind it, at object->node, as many bytes as the contender wants. All-zero
- * bytes there are an idle timer.
+ * The timers of a contender are part of the benchmark's objects, as in the
+ * connections of a server. An object is a struct object, followed at
+ * object->node by as many bytes as the contender needs. All-zero bytes there
+ * are an idle timer.
  *
- * Stores, which keep their timers by id, have a vtable of their own: store.h;
- * and so have crews, which keep timers for several threads: crew.h; and hosts,
- * which are event loops on the real clock: host.h.
+ * Other kinds of contenders have their own interfaces: stores, with timers by
+ * id, in store.h; crews, with timers for several threads, in crew.h; hosts,
+ * which are event loops on the real clock, in host.h.
  *
- * Contenders of this tree stand in contenders/, one file each; real libraries
- * in peers/, each built as a shared object that is loaded if it is there.
+ * Contenders of this tree are in contenders/, one file each. Real libraries are
+ * in peers/, each built as a shared object that is loaded if it exists.
  *
- * TIME is in ticks, as in lawn.h, and each call has the meaning of its namesake
- * there. A mow fires what is due by now and nothing else; what it fires may be
- * started again from the callback and then waits for a later mow, being due
- * one tick later at the earliest. Time never runs back.
+ * TIME is in ticks, as in lawn.h, and each call means the same as the call of
+ * that name there. A mow fires the timers due by now and no others. The
+ * callback may start a timer again; it then fires in a later mow, at least one
+ * tick later. Time never goes back.
  */
 #ifndef LAWN_BENCH_CONTENDER_H
 #define LAWN_BENCH_CONTENDER_H
@@ -24,49 +24,51 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bumped when anything here changes: a plug-in of another number is refused. */
+/* Incremented when anything here changes: a plug-in with another number is
+ * rejected. */
 #define CONTENDER_ABI 5u
 
-/* The user's part of an object is as small as can be; objects are padded to
- * 128 bytes, or to whole cache lines where the node is larger. */
+/* This part of an object is as small as possible. Objects are padded to 128
+ * bytes, or to whole cache lines if the node is larger. */
 struct object {
-    uint64_t ttl;   /* what start() was or will be called with */
-    uint32_t id;    /* its place among the objects */
-    uint32_t which; /* its TTL's place in setup->ttls, or CONTENDER_ANY */
+    uint64_t ttl;   /* the TTL of the last or the next start() */
+    uint32_t id;    /* index among the objects */
+    uint32_t which; /* index of its TTL in setup->ttls, or CONTENDER_ANY */
     _Alignas(16) char node[];
 };
 
 #define CONTENDER_ANY UINT32_MAX
 
-/* What a user of the scheme would know beforehand. Nobody has to use it. */
+/* What a user of the scheme would know beforehand. Contenders may ignore it. */
 struct contender_setup {
     uint64_t now;
-    size_t objects;       /* so many timers at most */
-    const uint64_t *ttls; /* the TTLs that will be used, if they are few */
-    size_t ttl_count;     /* 0: any */
-    uint64_t longest;     /* no TTL is above it */
+    size_t objects;       /* maximum number of timers */
+    const uint64_t *ttls; /* the TTLs that will be used, if there are few */
+    size_t ttl_count;     /* 0: any TTL */
+    uint64_t longest;     /* the longest TTL */
     unsigned workers;     /* of a crew */
 };
 
 enum contender_kind {
     CONTENDER_OURS,
-    CONTENDER_PAPER, /* a scheme that the paper compares, written here */
-    CONTENDER_PEER,  /* a library that people use */
-    CONTENDER_FLOOR, /* no timer store at all: what cannot be beaten */
+    CONTENDER_PAPER, /* a scheme compared in the paper, implemented here */
+    CONTENDER_PEER,  /* a library in use */
+    CONTENDER_FLOOR, /* not a timer store: the lower bound */
 };
 
 enum {
     CONTENDER_EXACT = 1,    /* fires at the first mow with now >= deadline */
     CONTENDER_ORDERED = 2,  /* within a mow, in the order of deadlines */
     CONTENDER_FIFO = 4,     /* equal TTL and deadline: in the order of starts */
-    CONTENDER_BUDGET = 8,   /* mow() honours its budget; else it ignores it */
+    CONTENDER_BUDGET = 8,   /* mow() honors its budget; otherwise it ignores
+                               it */
     CONTENDER_ONE_TTL = 16, /* all timers must have one TTL */
-    CONTENDER_NO_STOP = 32, /* stop() and restarts are not for real */
-    CONTENDER_LINEAR = 64,  /* start() is O(n) where TTLs differ */
-    CONTENDER_STORE = 128,  /* it is the face of a struct store */
-    CONTENDER_WATCHED = 256, /* each call is timed: set by stopwatch.c alone */
-    CONTENDER_CREW = 512,    /* it is the face of a struct crew */
-    CONTENDER_HOST = 1024,   /* it is the face of a struct host */
+    CONTENDER_NO_STOP = 32, /* stop() and restarts have no effect */
+    CONTENDER_LINEAR = 64,  /* start() is O(n) if TTLs differ */
+    CONTENDER_STORE = 128,  /* the face of a struct store */
+    CONTENDER_WATCHED = 256, /* each call is timed; set only by stopwatch.c */
+    CONTENDER_CREW = 512,    /* the face of a struct crew */
+    CONTENDER_HOST = 1024,   /* the face of a struct host */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);
@@ -75,42 +77,42 @@ struct contender {
     unsigned abi;     /* CONTENDER_ABI */
     const char *name; /* one lower-case word */
     const char *title;
-    const char *about; /* a sentence or two: what it is, what it costs */
+    const char *about; /* one or two sentences: what it is, what it costs */
     enum contender_kind kind;
     unsigned flags;
     size_t node;                   /* bytes in the object */
-    const char *(*version)(void);  /* of a library; else NULL */
-    const char *(*unusable)(void); /* why it cannot run here, or NULL; the
-                                      pointer is NULL if it always can */
+    const char *(*version)(void);  /* of a library; otherwise NULL */
+    const char *(*unusable)(void); /* returns why it cannot run here, or
+                                      NULL; the pointer is NULL if it always
+                                      can */
 
-    /* NULL: no memory. */
+    /* Returns NULL if there is no memory. */
     void *(*make)(const struct contender_setup *setup);
     void (*free)(void *self);
 
-    /* Starts a timer, or restarts a running one, at now + ttl, now being that
-     * of the last mow; ttl >= 1. If there is no memory for it, nothing changes
-     * but what failed() tells. */
+    /* Starts a timer, or restarts a running one, at now + ttl, where now is the
+     * time of the last mow; ttl >= 1. If there is no memory, only the result of
+     * failed() changes. */
     void (*start)(void *self, struct object *object, uint64_t ttl);
 
-    /* Whether any start has failed; NULL: none ever does. */
+    /* Returns whether any start has failed. NULL: none ever does. */
     bool (*failed)(void *self);
 
-    /* True: it was running. */
+    /* Returns true if it was running. */
     bool (*stop)(void *self, struct object *object);
 
-    /* How many fired. */
+    /* Returns the number of timers that fired. */
     size_t (*mow)(void *self, uint64_t now, size_t budget,
                   contender_fire_fn *fire, void *arg);
 
-    /* The earliest deadline, UINT64_MAX if there is none; NULL: it cannot
-     * tell. */
+    /* Returns the earliest deadline, or UINT64_MAX. NULL: not supported. */
     uint64_t (*next)(void *self);
 
-    /* Bytes that it holds elsewhere than in malloc's heap; NULL: none. */
+    /* Returns the bytes allocated outside of malloc's heap. NULL: none. */
     size_t (*elsewhere)(void *self);
 };
 
-/* The parts of the benchmark: each has contenders and workloads of its own. */
+/* The parts of the benchmark. Each has its own contenders and workloads. */
 enum contender_part { PART_TIMERS, PART_STORES, PART_CREWS, PART_HOSTS };
 
 static inline enum contender_part
@@ -122,7 +124,7 @@ contender_part_of(const struct contender *contender)
                                                       : PART_TIMERS;
 }
 
-/* What a plug-in exports. */
+/* The symbol that a plug-in exports. */
 #define CONTENDER_PLUGIN lawn_bench_contender
 
 #endif

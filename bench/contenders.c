@@ -1,4 +1,4 @@
-/* contenders.c - the contenders of this tree and the peers that were built. */
+/* contenders.c - the contenders of this tree, and the peers that were built. */
 #include "contenders.h"
 
 #include "contenders/all.h"
@@ -28,7 +28,7 @@ static const struct contenders_lines {
 #include "lines.h" /* written by tools/lines */
 };
 
-/* Of a part. */
+/* The contenders of one part. */
 static struct {
     const struct contender *of[CONTENDERS_MAX];
     size_t count;
@@ -44,7 +44,8 @@ add_contender(const struct contender *contender)
     contenders_parts[part].of[contenders_parts[part].count++] = contender;
 }
 
-/* Ours, the peers, and what is no rival: the floor. */
+/* Collects the contenders of this tree, the peers, and the floor, which is not
+ * a rival. */
 static void
 gather_contenders(void)
 {

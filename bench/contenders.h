@@ -1,4 +1,4 @@
-/* contenders.h - all contenders of this build, and those that are missing. */
+/* contenders.h - all contenders of this build, and the missing ones. */
 #ifndef LAWN_BENCH_CONTENDERS_H
 #define LAWN_BENCH_CONTENDERS_H
 
@@ -10,16 +10,17 @@
 
 #define CONTENDERS_MAX 32
 
-/* All of a part that can run, ours first; *count of them: of stores, crews and
- * hosts their faces. The plug-ins are loaded at the first call. */
+/* Returns all contenders of a part that can run, those of this tree first; for
+ * stores, crews and hosts, their faces. *count is their number. The first call
+ * loads the plug-ins. */
 const struct contender *const *contenders_of(enum contender_part part,
                                              size_t *count);
 
-/* By name, or NULL; no store, crew or host. */
+/* Finds a contender by name; NULL if there is none. Does not find stores, crews
+ * or hosts. */
 const struct contender *contenders_find(const char *name);
 
-/* Peers that are known but cannot run here: why, for people. NULL after the
- * last. */
+/* Known peers that cannot run here, and why. NULL after the last. */
 struct contenders_missing {
     const char *name;
     const char *why;
@@ -27,8 +28,8 @@ struct contenders_missing {
 };
 const struct contenders_missing *contenders_list_missing(size_t *count);
 
-/* Lines of code, without blank lines and comments; 0: not known. Not for
- * stores, crews and hosts. */
+/* Returns the lines of code, without blank lines and comments; 0 if unknown.
+ * Not for stores, crews and hosts. */
 unsigned contenders_count_lines(const struct contender *contender);
 
 #endif

@@ -1,20 +1,19 @@
-/* crew.h - what every contender looks like that keeps timers for several
- * threads: a crew of workers, as in lawn_workers.h.
+/* crew.h - the interface of contenders with timers for several threads: a crew
+ * of workers, as in lawn_workers.h.
  *
- * A worker is a thread of the benchmark's that has joined the crew; it takes a
- * turn now and then, as an event loop does, or serves and does nothing else.
- * Other threads, and workers on timers that another one keeps, go through
- * start_on() and stop_on(). Its face is what a crew has in common with the
- * other contenders: name, version, make and free; there CONTENDER_CREW is set,
- * and start, stop and mow are NULL.
+ * A worker is a thread of the benchmark that has joined the crew. It takes a
+ * turn from time to time, as an event loop does, or serves and does nothing
+ * else. Other threads, and workers on timers of another worker, call start_on()
+ * and stop_on(). The face of a crew is what it has in common with other
+ * contenders: name, version, make and free. It has CONTENDER_CREW set; start,
+ * stop and mow are NULL.
  *
- * TIME is CLOCK_MONOTONIC in nanoseconds, the real one. For all crews alike: a
- * local start counts from the time at which the worker's last turn began, and
- * reads no clock, as in any event loop; start_on() reads the clock in the
- * calling thread, each time.
+ * TIME is CLOCK_MONOTONIC in nanoseconds. For all crews, a local start counts
+ * from the time at which the worker's last turn began and reads no clock, as in
+ * any event loop; start_on() reads the clock in the calling thread each time.
  *
- * Timers are objects as in contender.h. None is used by two threads at once, but
- * that it may fire meanwhile, and none is started while it runs.
+ * Timers are objects as in contender.h. Two threads never use a timer at once,
+ * except that it may fire meanwhile. No timer is started while it runs.
  */
 #ifndef LAWN_BENCH_CREW_H
 #define LAWN_BENCH_CREW_H
@@ -23,16 +22,16 @@
 
 #include <time.h>
 
-/* What becomes of a timer that is stopped by another thread. */
+/* The result of stopping a timer from another thread. */
 enum crew_stop {
     CREW_ENDED,   /* it had fired, or was never started */
     CREW_STOPPED, /* it was running, and does not fire */
-    CREW_LATER,   /* the worker that keeps it is told, and calls stopped() if it
-                     was running then */
+    CREW_LATER,   /* its worker is notified, and calls stopped() if it was
+                     still running */
 };
 
-/* How a worker tells the benchmark. Both are called in its thread, without
- * locks; fire may start the timer again, on this worker. */
+/* The callbacks of a worker, called in its thread without locks. fire may start
+ * the timer again on this worker. */
 struct crew_calls {
     contender_fire_fn *fire;
     contender_fire_fn *stopped;
@@ -42,48 +41,49 @@ struct crew_calls {
 struct crew {
     struct contender face;
 
-    /* For each object, before it is used; NULL: nothing has to be done. */
+    /* Called for each object before it is used. NULL: nothing to do. */
     void (*prepare)(void *self, struct object *object);
 
-    /* Makes the calling thread worker number, which is below setup->workers;
-     * calls stays valid. NULL: no memory. And ends that. */
+    /* join() makes the calling thread worker number, which is below
+     * setup->workers; calls must remain valid. Returns NULL if there is no
+     * memory. leave() ends this. */
     void *(*join)(void *self, unsigned number, const struct crew_calls *calls);
     void (*leave)(void *worker);
 
-    /* A round of the worker's loop: takes what others have posted, fires what is
-     * due, does not sleep. */
+    /* Runs one round of the worker's loop: processes posted messages, fires due
+     * timers, does not sleep. */
     void (*turn)(void *worker);
 
-    /* Such rounds, asleep in between, until dismiss(), which a thread calls that
-     * is no worker: all workers of a crew turn, or all serve. It may wait until
-     * they have left. */
+    /* serve() runs such rounds, sleeping in between, until dismiss(), which is
+     * called by a thread that is not a worker and may wait until they have
+     * left. Either all workers of a crew turn, or all serve. */
     void (*serve)(void *worker);
     void (*dismiss)(void *self);
 
-    /* In a worker's own thread, on timers that it keeps. */
+    /* Called in the worker's thread, on its own timers. */
     void (*start)(void *worker, struct object *object, uint64_t ttl);
     bool (*stop)(void *worker, struct object *object);
 
-    /* In any other thread, on timers that worker number keeps. NULL: it cannot
-     * be done. */
+    /* Called in any other thread, on timers of worker number. NULL: not
+     * supported. */
     void (*start_on)(void *self, unsigned number, struct object *object,
                      uint64_t ttl);
     enum crew_stop (*stop_on)(void *self, unsigned number,
                               struct object *object);
 
-    /* When all workers have left, once: how many timers are running still, each
-     * of which is told. */
+    /* Called once, when all workers have left: calls tell() for each timer that
+     * still runs, and returns their number. */
     uint64_t (*left)(void *self, contender_fire_fn *tell, void *arg);
 };
 
-/* The crew that a contender with CONTENDER_CREW is the face of. */
+/* Returns the crew of a face with CONTENDER_CREW. */
 static inline const struct crew *
 crew_of(const struct contender *contender)
 {
     return (const struct crew *)(const void *)contender;
 }
 
-/* The time. */
+/* Returns the time. */
 static inline uint64_t
 crew_clock(void)
 {

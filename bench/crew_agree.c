@@ -1,10 +1,10 @@
-/* crew_agree.c - whether a crew does what it was asked for: see crew_agree.h.
+/* crew_agree.c - checks the behavior of a crew: see crew_agree.h.
  *
- * Two workers and a thread that is none play the same small script, each on
- * objects of its own; in a second play the workers serve, and only the other
- * thread acts. By the script each object is to fire, to be stopped, or to be
- * left. The clock is real: nobody may fire early, and by when a last timer has
- * fired that was started last and is due last, all others have. */
+ * Two workers and a thread that is not a worker run the same short script, each
+ * on its own objects. In a second run the workers serve, and only the other
+ * thread acts. The script decides for each object that it fires, is stopped, or
+ * remains. The clock is real: no timer may fire early. When the timer that was
+ * started last and is due last has fired, all others must have fired. */
 #include "crew_agree.h"
 #include "random.h"
 
@@ -19,16 +19,16 @@
 #define AGREE_LINE 64u
 #define AGREE_MS UINT64_C(1000000)
 #define AGREE_HOUR (3600000 * AGREE_MS)
-#define AGREE_MOST 5u /* ms, of what is due soon */
+#define AGREE_MOST 5u /* ms; the longest short TTL */
 #define AGREE_LAST (3 * AGREE_MOST * AGREE_MS)
 #define AGREE_PATIENCE (2000 * AGREE_MS)
 
 enum agree_fate { AGREE_FIRES, AGREE_STOPPED, AGREE_LEFT };
 
-/* What is known of an object; ends are counted by whatever thread. */
+/* The record of an object; any thread may count its ends. */
 struct agree_note {
     enum agree_fate fate;
-    uint64_t due; /* not before this */
+    uint64_t due; /* must not fire before */
     unsigned fires;
     unsigned stops;
     unsigned left;
@@ -43,17 +43,17 @@ struct crew_agreement {
     size_t stride;
     struct agree_note notes[AGREE_OBJECTS];
     unsigned joined;
-    unsigned acted; /* threads that have played their script */
+    unsigned acted; /* threads that have finished their script */
     unsigned fired;
     unsigned early;
-    bool failed; /* a call returned what it should not */
-    bool lacks;  /* memory */
+    bool failed; /* a call returned a wrong value */
+    bool lacks;  /* out of memory */
     bool over;
 };
 
 struct agree_thread {
     struct crew_agreement *agree;
-    unsigned number; /* AGREE_WORKERS: it is no worker */
+    unsigned number; /* AGREE_WORKERS: not a worker */
     void *worker;
     struct crew_calls calls;
 };
@@ -102,7 +102,7 @@ nap_briefly(void)
     nanosleep(&nap, NULL);
 }
 
-/* TTLs count from base if that is not 0. */
+/* TTLs count from base, unless it is 0. */
 static void
 start_object(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
 {
@@ -117,7 +117,7 @@ start_object(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
     }
 }
 
-/* was: it is running. */
+/* was: whether it is running. */
 static void
 stop_object(struct agree_thread *thread, size_t i, bool was)
 {
@@ -140,8 +140,8 @@ stop_object(struct agree_thread *thread, size_t i, bool was)
     }
 }
 
-/* The script. Each object is stopped now and then, and at last as its fate
- * wants; the first of a thread is the one that fires last. */
+/* Runs the script. Each object is stopped several times, and finally as its
+ * fate requires; the first object of a thread fires last. */
 static void
 act(struct agree_thread *thread)
 {
@@ -202,7 +202,7 @@ run_worker(void *arg)
     return NULL;
 }
 
-/* How many are to fire. */
+/* Returns the number of objects that must fire. */
 static unsigned
 count_expected(const struct crew_agreement *agree, unsigned threads)
 {
@@ -215,14 +215,14 @@ count_expected(const struct crew_agreement *agree, unsigned threads)
     return expected;
 }
 
-/* Whether each object has had its ends; objects that nobody used have none. */
+/* Checks that each object has ended as expected. Unused objects have no end. */
 static bool
 judge(struct crew_agreement *agree, unsigned threads, FILE *out)
 {
     unsigned first = agree->serves ? AGREE_WORKERS * AGREE_EACH : 0;
     const char *fault = agree->lacks       ? "out of memory"
                         : agree->early > 0 ? "a timer fired early"
-                        : agree->failed    ? "a stop told what is not so"
+                        : agree->failed    ? "a stop returned the wrong result"
                                            : NULL;
 
     for (unsigned i = first; i < first + threads * AGREE_EACH && fault == NULL;
@@ -230,12 +230,13 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
         const struct agree_note *note = &agree->notes[i];
 
         if (note->fires != (note->fate == AGREE_FIRES)) {
-            fault = note->fires == 0 ? "a timer did not fire"
-                                     : "a timer fired that should not";
+            fault = note->fires == 0
+                        ? "a timer did not fire"
+                        : "a timer fired that should not have fired";
         } else if (note->left != (note->fate == AGREE_LEFT)) {
-            fault = "another timer is left than should be";
+            fault = "the wrong timers are still running";
         } else if (note->fate == AGREE_STOPPED && note->stops == 0) {
-            fault = "a stop was not told";
+            fault = "the result of a stop was not reported";
         }
     }
     if (fault != NULL) {
@@ -246,7 +247,8 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
     return fault == NULL;
 }
 
-/* With the threads there; the calling one is the one that is no worker. */
+/* Runs the script while the threads run; the calling thread is the one that is
+ * not a worker. */
 static void
 act_outside(struct crew_agreement *agree, unsigned threads)
 {

@@ -1,4 +1,4 @@
-/* crew_agree.h - whether a crew does to timers what it was asked for. */
+/* crew_agree.h - checks the behavior of a crew. */
 #ifndef LAWN_BENCH_CREW_AGREE_H
 #define LAWN_BENCH_CREW_AGREE_H
 
@@ -6,11 +6,11 @@
 
 #include <stdio.h>
 
-/* Starts and stops timers on two workers, from themselves and from a third
- * thread: what was not stopped fires once, on the worker that keeps it, and not
- * early; what was stopped does not; what is left is told. Some of the choices
- * are random by seed. False: a line on out tells what was wrong. Takes some
- * 50 ms. */
+/* Starts and stops timers on two workers, from the workers and from a third
+ * thread. Each timer that was not stopped must fire once, on its worker, and
+ * not early. A stopped timer must not fire. Timers still running at the end
+ * must be reported. Some choices are random by seed. Returns false after
+ * printing an error to out. Takes about 50 ms. */
 bool crew_agree_check(const struct crew *crew, uint64_t seed, FILE *out);
 
 #endif

@@ -1,26 +1,26 @@
-/* gate.c - the bars that a lawn has to hold.
+/* gate.c - the performance bars that a lawn must hold.
  *
  *   B1  in each cell of W1 to W5 with 10^4 and 10^6 timers and 1, 20, 1000 and
  *       as many TTLs as timers: at most 1.10 x the best other contender
- *   B2  a mow that finds nothing due: at most 12 instructions, however many
- *       timers there are
+ *   B2  a mow that finds nothing due: at most 12 instructions, for any number
+ *       of timers
  *   B3  start 30, stop 12, both 40 instructions at most
  *   B4  a timer is 24 bytes; the default lawn at most 160 KiB, the smallest 8
- *   B5  churn of 10^6 timers: 10^5 TTLs cost at most twice what 20 cost
- *   B6  the index entries that a mow moves while it fires nothing are no more
- *       than there are blades, as long as each TTL has one
+ *   B5  churn of 10^6 timers: with 10^5 TTLs at most twice the time of 20 TTLs
+ *   B6  a mow that fires nothing moves at most as many index entries as there
+ *       are blades, as long as each TTL has a blade
  *
  *   B7  a store of 10^6 timers, ids of 16 bytes and payloads of 32: start and
- *       stop at most twice what insert and erase take in a hash table without
- *       timers, the faster of uthash and GHashTable; at most 64 bytes per timer
- *       beyond id and payload
+ *       stop take at most twice as long as insert and erase in a hash table
+ *       without timers, the faster of uthash and GHashTable; at most 64 bytes
+ *       per timer in addition to id and payload
  *
  *   B8  workers, on two processors: two do at least 1.8 x as many local starts
  *       and stops as one; two other threads do at least 3 x as many as on the
  *       same lawn behind one mutex
  *
- * If the user chose workloads, n or t: B1 for these cells, and B4. If he chose
- * stores: B7; if workers: B8.
+ * If workloads, n or t are selected: B1 for these cells, and B4. With --store:
+ * B7; with --workers: B8.
  */
 #include "gate.h"
 #include "gate_store.h"
@@ -44,21 +44,21 @@
 #define GATE_LIST_MAX 64u
 #define GATE_WORKLOADS "W1,W2,W3,W4,W5"
 #define GATE_T "1,20,1k,N"
-#define GATE_T_B5 100000u /* for B5 alone */
+#define GATE_T_B5 100000u /* for B5 only */
 
-/* A geometric mean in the making. */
+/* The terms of a geometric mean. */
 struct gate_mean {
     double logarithms;
     unsigned count;
 };
 
-/* What was found so far. */
+/* The results so far. */
 struct gate {
     unsigned bars;
     unsigned held;
     unsigned cells; /* of B1 */
     unsigned cells_held;
-    struct gate_mean best; /* of the ratios to the best other one, */
+    struct gate_mean best; /* ratios to the best other contender */
     struct gate_mean floor;
     char failed[GATE_LIST_MAX][192];
     unsigned failures;
@@ -71,7 +71,7 @@ add_ratio(struct gate_mean *mean, double ratio)
     mean->count++;
 }
 
-/* "0.65", or "-" of nothing. */
+/* Formats "0.65", or "-" if there are no terms. */
 static struct text
 format_mean(const struct gate_mean *mean)
 {
@@ -84,7 +84,7 @@ format_mean(const struct gate_mean *mean)
     return text;
 }
 
-/* Keeps what is told again at the end. */
+/* Stores a failure, to be printed again at the end. */
 __attribute__((format(printf, 2, 3))) static void
 note_failure(struct gate *gate, const char *format, ...)
 {
@@ -114,7 +114,7 @@ judge(struct gate *gate, const char *bar, const char *what, double value,
     }
 }
 
-/* The same for what is to be much, in a figure without a unit. */
+/* The same for a lower limit, without a unit. */
 static void
 judge_least(struct gate *gate, const char *bar, const char *what, double value,
             double least)
@@ -137,7 +137,7 @@ judge_least(struct gate *gate, const char *bar, const char *what, double value,
     }
 }
 
-/* A figure without a bar. */
+/* Prints a figure without a bar. */
 static void
 print_figure(const char *bar, const char *what, double value, const char *unit)
 {
@@ -145,7 +145,7 @@ print_figure(const char *bar, const char *what, double value, const char *unit)
     fflush(stdout);
 }
 
-/* A cell of B1: lawn, the best other one, the floor. */
+/* Prints a cell of B1: lawn, the best other contender, the floor. */
 static void
 judge_cell(struct gate *gate, const struct results_cell *cell, double floor)
 {
@@ -214,8 +214,8 @@ find_row(const struct results *results, const char *workload, uint64_t n,
     return NULL;
 }
 
-/* Whether the user chose cells: then those are judged, and what takes no time.
- */
+/* Returns whether the user selected cells. Then only those are judged, and what
+ * takes no time. */
 static bool
 is_restricted(const struct bench_options *options)
 {
@@ -238,7 +238,7 @@ judge_ttls(struct gate *gate, const struct results *results)
           "x", 2);
 }
 
-/* B1, and B5 from the same measurements. */
+/* Judges B1, and B5 from the same measurements. */
 static bool
 judge_times(struct gate *gate, const struct bench_options *options,
             const struct bench_choice *all)
@@ -285,7 +285,7 @@ judge_times(struct gate *gate, const struct bench_options *options,
     return agrees && results.complete;
 }
 
-/* Instructions of one call, as callgrind counts them. */
+/* Returns the instructions of one call, counted by callgrind. */
 static double
 count_instructions(const char *function, enum loop_operation operation,
                    uint64_t n)
@@ -295,7 +295,7 @@ count_instructions(const char *function, enum loop_operation operation,
         loop_count(contenders_find("lawn"), operation, n, function, &why);
 
     if (why != NULL) {
-        fprintf(stderr, "lawn bench: instructions are not counted: %s\n", why);
+        fprintf(stderr, "lawn-bench: instructions are not counted: %s\n", why);
     }
     return count;
 }
@@ -354,7 +354,7 @@ judge_tails(struct gate *gate)
     }
 }
 
-/* B7; false: not all of it was measured. */
+/* Judges B7. Returns false if not all of it was measured. */
 static bool
 judge_stores(struct gate *gate, const struct bench_options *options)
 {
@@ -397,10 +397,11 @@ ratio_of(double over, double under)
     return over < 0 || under <= 0 ? -1 : over / under;
 }
 
-/* B8 with so many timers; false: not all of it was measured. It is judged with the
- * fewest, which fit into the caches of each processor: there threads wait for each
- * other and not for memory, and that is what it is about. The rest is told, with
- * lawns without workers beside it. */
+/* Judges B8 with one number of timers. Returns false if not all of it was
+ * measured. The bar applies to the smallest number, where timers fit into the
+ * caches of each processor: there threads wait for each other and not for
+ * memory. Other figures are printed, together with those of lawns without
+ * workers. */
 static bool
 judge_crew(struct gate *gate, const struct gate_workers *w, bool first)
 {
@@ -436,7 +437,7 @@ judge_crew(struct gate *gate, const struct gate_workers *w, bool first)
     return !first || (two >= 0 && lock >= 0);
 }
 
-/* B8; false: not all of it was measured. */
+/* Judges B8. Returns false if not all of it was measured. */
 static bool
 judge_crews(struct gate *gate, const struct bench_options *options)
 {

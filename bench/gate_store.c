@@ -1,4 +1,4 @@
-/* gate_store.c - a store beside hash tables without timers: see
+/* gate_store.c - compares a store with hash tables without timers: see
  * gate_store.h. */
 #include "gate_store.h"
 #include "run.h"
@@ -33,7 +33,7 @@ find_median(const struct results *results, const char *title,
     return -1;
 }
 
-/* Pages of this process in memory. */
+/* Returns the resident pages of this process. */
 static double
 count_pages(void)
 {
@@ -50,7 +50,7 @@ count_pages(void)
     return (double)resident;
 }
 
-/* Fills a store, and tells by how many bytes per timer the process grew. */
+/* Fills a store. Returns by how many bytes per timer the process grew. */
 static double
 measure_growth(const struct cell *cell, const struct contender *contender)
 {
@@ -77,8 +77,7 @@ measure_growth(const struct cell *cell, const struct contender *contender)
            (STORE_ID + STORE_PAYLOAD);
 }
 
-/* The same in a process of its own, so that nothing is there to be used
- * again. */
+/* The same in a separate process, so that no freed memory is reused. */
 static double
 measure_resident(const struct cell *cell, const struct contender *contender)
 {
@@ -145,7 +144,7 @@ compare_stores(const struct results *results, const struct bench_choice *choice,
     out->table_resident = measure_resident(&choice->cells[0], table);
 }
 
-/* Ours and the tables without timers, of those that were asked for. */
+/* Keeps the lawn store and the tables without timers, if they are selected. */
 static void
 keep_compared(struct bench_choice *choice)
 {

@@ -1,4 +1,4 @@
-/* gate_tail.c - how much one mow may have to do: see gate_tail.h. */
+/* gate_tail.c - the worst-case work of a mow: see gate_tail.h. */
 #include "gate_tail.h"
 #include "lawn.h"
 #include "random.h"
@@ -68,7 +68,7 @@ fini_tail(struct tail *tail, struct gate_tail *out)
     free(tail->timers);
 }
 
-/* Restarts or stops so many timers at random. */
+/* Restarts or stops a number of random timers. */
 static void
 disturb(struct tail *tail, size_t many)
 {
@@ -84,8 +84,9 @@ disturb(struct tail *tail, size_t many)
     }
 }
 
-/* Stops all timers but every 1000th, so that most index entries are stale, and mows
- * until all of these have come up, in jumps of so many ticks at most. */
+/* Stops all timers except every 1000th, so that most index entries are stale.
+ * Mows in jumps of up to `jump` ticks until the slots of all of them were
+ * opened. */
 static void
 make_stale(struct tail *tail, uint64_t jump)
 {
@@ -131,7 +132,7 @@ gate_tail_lived(struct gate_tail *out)
 bool
 gate_tail_built(struct gate_tail *out, size_t timers)
 {
-    /* A 1 in every digit of 7 bits but the lowest two. */
+    /* A 1 in every digit of 7 bits except the lowest two. */
     const uint64_t ttl = UINT64_C(0x8102040810204000);
     struct lawn_timer stopped = {{NULL, NULL}, 0};
     struct tail tail;
@@ -139,7 +140,7 @@ gate_tail_built(struct gate_tail *out, size_t timers)
     if (!init_tail(&tail, timers)) {
         return false;
     }
-    /* It keeps the lawn from knowing that nothing is due. */
+    /* It prevents the lawn from knowing that nothing is due. */
     lawn_start(tail.lawn, &stopped, 1);
     lawn_stop(tail.lawn, &stopped);
     for (size_t i = 0; i < timers; i++) {

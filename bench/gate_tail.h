@@ -1,8 +1,9 @@
-/* gate_tail.h - how much one mow may have to do, though it fires nothing.
+/* gate_tail.h - the worst-case work of a mow that fires nothing.
  *
- * Index entries that come up move down a level. With a blade for each TTL there
- * are no more entries than blades; an unqueued timer is an entry by itself. What
- * counts is the most that one mow moved, as the lawn itself counts it.
+ * Index entries whose slot is opened move down a level. If each TTL has a
+ * blade, there are at most as many entries as blades; an unqueued timer is an
+ * entry of its own. The result is the largest number of entries that one mow
+ * moved, as counted by the lawn.
  */
 #ifndef LAWN_BENCH_GATE_TAIL_H
 #define LAWN_BENCH_GATE_TAIL_H
@@ -11,17 +12,19 @@
 #include <stddef.h>
 
 struct gate_tail {
-    double moved;  /* entries, by one mow that fired nothing */
+    double moved;  /* entries moved by one mow that fired nothing */
     double blades; /* of the lawn */
-    double ns;     /* that the mow took, if it was built */
+    double ns;     /* duration of that mow, if it was built */
 };
 
-/* A lawn that is lived in, with 1,000 TTLs and a million timers: tick by tick,
- * in jumps of all sizes, and with most timers stopped. False: no memory. */
+/* Uses a lawn with 1,000 TTLs and a million timers: tick by tick, in jumps of
+ * all sizes, and with most timers stopped. Returns false if there is no
+ * memory. */
 bool gate_tail_lived(struct gate_tail *tail);
 
-/* Built to be bad: so many deadlines, each of a TTL of its own, so far away and
- * so close to each other that all come up in one mow before the first. */
+/* Builds a bad case: the given number of timers, each with a TTL of its own,
+ * with deadlines so far away and so close together that one mow before the
+ * first of them opens the slots of all. */
 bool gate_tail_built(struct gate_tail *tail, size_t timers);
 
 #endif

@@ -1,4 +1,4 @@
-/* gate_workers.c - workers beside one another and beside a mutex: see
+/* gate_workers.c - compares workers with each other and with a mutex: see
  * gate_workers.h. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "gate_workers.h"
@@ -18,7 +18,7 @@ gate_workers_processors(void)
                : 0;
 }
 
-/* Millions of pairs in a second, the median of all rounds. */
+/* Returns the median of all rounds, in millions of pairs per second. */
 static double
 find_rate(const struct results *results, const char *title, uint64_t n,
           uint64_t threads, const char *contender)
@@ -47,7 +47,7 @@ find_rate(const struct results *results, const char *title, uint64_t n,
     return 2e3 * (double)threads / (ns[(count - 1) / 2] + ns[count / 2]);
 }
 
-/* What the bars are about, of those that were asked for. */
+/* Keeps the contenders that the bars need, if they are selected. */
 static void
 keep_compared(struct bench_choice *choice)
 {
@@ -107,7 +107,7 @@ gate_workers_measure(const struct bench_options *options,
     plan.cells = choice.cells;
     plan.cell_count = choice.cell_count;
     bool agrees = bench_agree(&choice, options->seed);
-    /* All cells in each round, as they are compared with each other. */
+    /* Each round runs all cells, since they are compared with each other. */
     for (uint64_t i = 0; agrees && i < options->runs && !run_interrupted();
          i++) {
         agrees = measure(&plan, &results);

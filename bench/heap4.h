@@ -1,10 +1,11 @@
 /* heap4.h - a 4-ary heap with the keys in the array, as in libev.
  *
- * A comparison reads the array alone; four children fill one cache line, which
- * is why the root stands at 3. Only the timers that are moved are written to,
- * for they know their place. All operations O(log n); a restart sifts in place.
+ * A comparison reads only the array. The root is at index 3, so that four
+ * children fill one cache line. Only timers that move are written to, since
+ * they store their place. All operations are O(log n); a restart sifts in
+ * place.
  *
- * For a contender, and for the stores that people write by hand.
+ * Used by a contender, and by hand-written stores.
  */
 #ifndef LAWN_BENCH_HEAP4_H
 #define LAWN_BENCH_HEAP4_H
@@ -30,7 +31,7 @@ struct heap4_entry {
 
 struct heap4 {
     struct heap4_entry *entries;
-    size_t end; /* behind the last entry */
+    size_t end; /* after the last entry */
     size_t room;
 };
 
@@ -40,7 +41,8 @@ heap4_alloc(size_t room)
     return aligned_alloc(64, room * sizeof(struct heap4_entry));
 }
 
-/* For so many timers, and more when they come; false: no memory. */
+/* Allocates room for a number of timers; it grows when needed. Returns false if
+ * there is no memory. */
 static inline bool
 heap4_init(struct heap4 *heap, size_t timers)
 {
@@ -71,8 +73,9 @@ heap4_put(struct heap4_entry *entries, size_t i, struct heap4_entry entry)
     entry.timer->place = (uint32_t)i;
 }
 
-/* Of four siblings one will be chosen, and then one of its children: they are
- * fetched for all four, so that a large heap is not one wait per level. */
+/* One of four siblings will be chosen, and then one of its children. Prefetches
+ * the children of all four, so that a large heap does not wait once per
+ * level. */
 static inline void
 heap4_fetch(const struct heap4_entry *entries, size_t first, size_t end)
 {
@@ -104,7 +107,7 @@ heap4_up(struct heap4 *heap, size_t i, struct heap4_entry entry)
     heap4_put(entries, i, entry);
 }
 
-/* The same downwards. */
+/* The same downward. */
 static inline void
 heap4_down(struct heap4 *heap, size_t i, struct heap4_entry entry)
 {
@@ -174,7 +177,7 @@ heap4_grow(struct heap4 *heap)
     return true;
 }
 
-/* Starts a timer, or restarts a running one; false: no memory. */
+/* Starts or restarts a timer. Returns false if there is no memory. */
 static inline bool
 heap4_set(struct heap4 *heap, struct heap4_timer *timer, uint64_t deadline)
 {
@@ -194,7 +197,7 @@ heap4_set(struct heap4 *heap, struct heap4_timer *timer, uint64_t deadline)
     return true;
 }
 
-/* Takes the first out if it is due by now; NULL: it is not. */
+/* Removes and returns the first timer if it is due by now; otherwise NULL. */
 static inline struct heap4_timer *
 heap4_pop(struct heap4 *heap, uint64_t now)
 {

@@ -1,12 +1,13 @@
-/* host.h - what every contender looks like that is an event loop: with timers of
- * its own, or with ours in it, through an adapter.
+/* host.h - the interface of contenders that are event loops: with their own
+ * timers, or with lawn's timers in them, through an adapter.
  *
- * Its face is what a host has in common with the other contenders; there
- * CONTENDER_HOST is set and mow is NULL. start() and stop() are as in
- * contender.h, but that TTLs are nanoseconds on the real clock, and may be
- * rounded as the event loop does it.
+ * The face of a host is what it has in common with other contenders. It has
+ * CONTENDER_HOST set, and mow is NULL. start() and stop() are as in
+ * contender.h, but TTLs are nanoseconds on the real clock, and may be rounded
+ * as by the event loop.
  *
- * A plug-in has the hosts of one event loop, as HOST_PLUGIN, ended by NULL.
+ * A plug-in exports the hosts of one event loop as HOST_PLUGIN, NULL after the
+ * last.
  */
 #ifndef LAWN_BENCH_HOST_H
 #define LAWN_BENCH_HOST_H
@@ -16,26 +17,27 @@
 struct host {
     struct contender face;
 
-    /* The host with our timers in the same event loop; NULL: it is that. */
+    /* The host with lawn's timers in the same event loop. NULL: it is this
+     * host. */
     const char *adapted;
 
-    /* A round that does not wait. */
+    /* Runs one round without waiting. */
     void (*turn)(void *self);
 
-    /* Rounds until quit(), which a callback calls, or until there is nothing to
-     * wait for. */
+    /* serve() runs rounds until a callback calls quit(), or until there is
+     * nothing to wait for. */
     void (*serve)(void *self);
     void (*quit)(void *self);
 };
 
-/* What face.make() returns begins with: whom to tell what fires, set by the
- * benchmark. */
+/* The beginning of what face.make() returns. The benchmark sets the
+ * callback. */
 struct host_self {
     contender_fire_fn *fire;
     void *arg;
 };
 
-/* The host that a contender with CONTENDER_HOST is the face of. */
+/* Returns the host of a face with CONTENDER_HOST. */
 static inline const struct host *
 host_of(const struct contender *contender)
 {

@@ -1,9 +1,9 @@
-/* host_agree.c - whether a host does what it was asked for: see host_agree.h.
+/* host_agree.c - checks the behavior of a host: see host_agree.h.
  *
- * Of four timers, one is left alone, one is stopped, two are restarted for
- * earlier. Rounds are taken until all are due; then the event loop sleeps until a
- * last one. Early is what fires two milliseconds before its time, as libuv is up
- * to one. */
+ * Of four timers, one is left alone, one is stopped, and two are restarted with
+ * an earlier deadline. Rounds are run until all are due; then the event loop
+ * sleeps until a last one. Early means two milliseconds before the deadline;
+ * libuv is up to one millisecond early. */
 #include "host_agree.h"
 
 #include <stdlib.h>
@@ -75,7 +75,7 @@ on_fire(struct object *object, void *arg)
     }
 }
 
-/* Some count from when they last looked at the clock: that is not before. */
+/* Some loops count from when they last read the clock, which is not later. */
 static void
 begin_play(struct host_agreement *agree)
 {
@@ -102,7 +102,7 @@ play(struct host_agreement *agree)
         } else if (i % AGREE_FATES == AGREE_STOPPED &&
                    (!agree->host->face.stop(agree->self, object) ||
                     agree->host->face.stop(agree->self, object))) {
-            agree->wrong = "a stop told the wrong thing";
+            agree->wrong = "a stop returned the wrong result";
         }
     }
     while (read_clock() < agree->begin + AGREE_LAST ||
@@ -112,7 +112,7 @@ play(struct host_agreement *agree)
     }
 }
 
-/* What has become of them. */
+/* Checks which timers have fired. */
 static void
 judge(struct host_agreement *agree)
 {
@@ -129,7 +129,7 @@ judge(struct host_agreement *agree)
     }
 }
 
-/* The event loop sleeps until a timer ends it. */
+/* Lets the event loop sleep until a timer ends it. */
 static void
 serve_loop(struct host_agreement *agree)
 {
@@ -167,7 +167,7 @@ host_agree_check(const struct host *host, FILE *out)
     }
     free(agree.objects);
     if (agree.wrong != NULL) {
-        fprintf(out, "lawn bench: %s disagrees: %s\n", host->face.name,
+        fprintf(out, "lawn-bench: %s disagrees: %s\n", host->face.name,
                 agree.wrong);
     }
     return agree.wrong == NULL;

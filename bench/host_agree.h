@@ -1,4 +1,4 @@
-/* host_agree.h - whether a host does to timers what it was asked for. */
+/* host_agree.h - checks the behavior of a host. */
 #ifndef LAWN_BENCH_HOST_AGREE_H
 #define LAWN_BENCH_HOST_AGREE_H
 
@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-/* Starts, stops and restarts timers: what was not stopped fires once, and what
- * was stopped does not. False: a line on out tells what was wrong. Takes some
- * 20 ms. */
+/* Starts, stops and restarts timers. Each timer that was not stopped must fire
+ * once; a stopped timer must not fire. Returns false after printing an error to
+ * out. Takes about 20 ms. */
 bool host_agree_check(const struct host *host, FILE *out);
 
 #endif

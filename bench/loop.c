@@ -1,8 +1,8 @@
-/* loop.c - one operation again and again: see loop.h.
+/* loop.c - runs one operation in a loop: see loop.h.
  *
- * callgrind counts only inside the functions named play_*_block, and
- * writes down for each call out of them what it took, and what it called in
- * turn. Blocks of a hundred operations are a tick apart.
+ * callgrind counts only inside the functions named play_*_block, and records
+ * the cost of each call that they make, including nested calls. Blocks of a
+ * hundred operations are one tick apart.
  */
 #include "loop.h"
 #include "replay.h"
@@ -17,11 +17,12 @@
 #define LOOP_BLOCKS 100u
 #define LOOP_TTLS 8u
 #define LOOP_FILL 64u   /* ticks in which the timers are started */
-#define LOOP_MOWS 5000u /* idle ones */
+#define LOOP_MOWS 5000u /* idle mows */
 #define LOOP_FIRES 20000u
-#define LOOP_FAR (UINT64_C(1) << 22) /* ticks that idle timers wait longer */
-#define LOOP_TICKS 4000000u /* for that: 1000 timers need a quarter of it */
-#define LOOP_PATH 4096u     /* bytes of a path; Linux knows no longer ones */
+/* ticks added to the TTLs of idle timers */
+#define LOOP_FAR (UINT64_C(1) << 22)
+#define LOOP_TICKS 4000000u /* for idle mows; 1000 timers need a quarter */
+#define LOOP_PATH 4096u     /* bytes of a path; the limit of Linux */
 #define LOOP_LIMIT UINT64_C(600000000000)
 
 const char *const loop_names[LOOP_OPERATIONS + 1] = {"start", "stop", "restart",
@@ -29,7 +30,8 @@ const char *const loop_names[LOOP_OPERATIONS + 1] = {"start", "stop", "restart",
 
 static enum loop_operation loop_operation;
 static uint64_t loop_done;
-/* Set differently by each block, or the compiler makes one function of two. */
+/* Each block sets another value; otherwise the compiler would merge two
+ * functions. */
 static volatile int loop_mark;
 
 __attribute__((noinline)) static void
@@ -80,7 +82,7 @@ play_fire_block(struct run *run)
     return fired < LOOP_FIRES ? 0 : fired;
 }
 
-/* With what is due at their times. */
+/* Includes the timers that are due at the times of the events. */
 __attribute__((noinline)) static size_t
 play_last_block(struct run *run, size_t from)
 {
@@ -106,8 +108,8 @@ choose_ttls(struct run *run)
     }
 }
 
-/* Starts all timers within so many ticks; then those of the shortest TTL fire
- * once, if ever: whoever learns from what it sees has seen something. */
+/* Starts all timers within a number of ticks. Then timers of the shortest TTL
+ * fire, so that adaptive contenders have seen typical operations. */
 static void
 fill(struct run *run, uint64_t ticks)
 {
@@ -125,7 +127,7 @@ fill(struct run *run, uint64_t ticks)
     }
 }
 
-/* A block of starts and one of stops, of which one counts. */
+/* Runs a block of starts and one of stops; one of them is measured. */
 static void
 play_pairs(struct run *run)
 {
@@ -223,9 +225,9 @@ loop_run_last(const struct contender *contender, uint64_t events)
     return run.end == RUN_OK ? loop_done : 0;
 }
 
-/* What a callgrind profile says: the cost of all calls of the function, or of
- * all calls out of the blocks. It counts calls outside of the blocks as well,
- * if not their cost, so the number of calls is not asked for. */
+/* Returns the cost, in a callgrind profile, of all calls of the function, or of
+ * all calls made by the blocks. The number of calls is not used, since
+ * callgrind also counts calls outside of the blocks, without their cost. */
 static uint64_t
 read_profile(FILE *file, const char *function)
 {
@@ -258,8 +260,8 @@ read_profile(FILE *file, const char *function)
     return sum;
 }
 
-/* Runs "lawn-bench --loop" under callgrind, and returns how many operations it
- * did. */
+/* Runs "lawn-bench --loop" under callgrind. Returns the number of
+ * operations. */
 static uint64_t
 run_profile(const char *contender, const char *operation, uint64_t n,
             const char *profile)
@@ -272,7 +274,7 @@ run_profile(const char *contender, const char *operation, uint64_t n,
         return 0;
     }
     program[length] = '\0';
-    /* Quotes would end what is quoted; callgrind replaces %p. */
+    /* A quote would end the quoted text; callgrind replaces %p. */
     if (strchr(program, '\'') != NULL || strpbrk(profile, "'%") != NULL) {
         return 0;
     }
@@ -297,7 +299,7 @@ run_profile(const char *contender, const char *operation, uint64_t n,
     return pclose(child) == 0 ? done : 0;
 }
 
-/* Asked once: it takes a process. */
+/* Checked once, since it starts a process. */
 static bool
 has_valgrind(void)
 {
@@ -310,7 +312,7 @@ has_valgrind(void)
     return valgrind == THERE;
 }
 
-/* Makes an empty file in TMPDIR, or /tmp; its descriptor, or -1. */
+/* Creates an empty file in TMPDIR or /tmp. Returns its descriptor, or -1. */
 static int
 make_file(char path[LOOP_PATH])
 {
@@ -331,9 +333,9 @@ loop_count(const struct contender *contender, enum loop_operation operation,
     uint64_t sum = 0;
 
     if (made < 0) {
-        wrong = "no temporary file can be made in TMPDIR, or /tmp";
+        wrong = "cannot create a temporary file in TMPDIR or /tmp";
     } else if (!has_valgrind()) {
-        wrong = "valgrind is missing: apt-get install valgrind";
+        wrong = "valgrind is not installed; apt-get install valgrind";
     }
     uint64_t done =
         wrong == NULL
@@ -350,7 +352,7 @@ loop_count(const struct contender *contender, enum loop_operation operation,
     }
     if (sum == 0) {
         if (why != NULL) {
-            *why = wrong != NULL ? wrong : "callgrind gave no profile";
+            *why = wrong != NULL ? wrong : "callgrind wrote no profile";
         }
         return -1;
     }

@@ -1,5 +1,5 @@
-/* loop.h - one operation again and again, for a profiler to look at; and what
- * callgrind counts when it looks. */
+/* loop.h - runs one operation in a loop, for a profiler, and counts its
+ * instructions with callgrind. */
 #ifndef LAWN_BENCH_LOOP_H
 #define LAWN_BENCH_LOOP_H
 
@@ -11,26 +11,27 @@ enum loop_operation {
     LOOP_START,
     LOOP_STOP,
     LOOP_RESTART,
-    LOOP_IDLE, /* a mow that finds nothing due */
-    LOOP_FIRE, /* and starting again */
+    LOOP_IDLE, /* a mow with nothing due */
+    LOOP_FIRE, /* firing and starting again */
     LOOP_OPERATIONS,
 };
 #define LOOP_LAST "last" /* events of a trace */
-extern const char *const loop_names[LOOP_OPERATIONS + 1]; /* NULL ends them */
+/* NULL after the last */
+extern const char *const loop_names[LOOP_OPERATIONS + 1];
 
-/* Runs the operation on a contender that holds n timers of 8 TTLs, and tells
- * how often it did; 0: it could not. */
+/* Runs the operation on a contender with n timers of 8 TTLs. Returns the number
+ * of operations; 0 on failure. */
 uint64_t loop_run(const struct contender *contender,
                   enum loop_operation operation, uint64_t n);
 
-/* Replays the trace that was loaded (replay.h), the last events of it in a block
- * of their own, and tells how many these are; 0: it could not. */
+/* Replays the loaded trace (replay.h), the last events of it in a separate
+ * block. Returns the number of these events; 0 on failure. */
 uint64_t loop_run_last(const struct contender *contender, uint64_t events);
 
-/* Instructions per operation, as callgrind counts them in a loop_run() of a
- * process of its own; of all that the loop calls, or, if function is not NULL,
- * of that function alone. Negative: it could not be counted, and if why is not
- * NULL, it is told there. */
+/* Returns the instructions per operation that callgrind counts for a loop_run()
+ * in a separate process: of everything that the loop calls or, if function is
+ * not NULL, of that function alone. Returns a negative number if it could not
+ * be counted, and stores the reason in why if that is not NULL. */
 double loop_count(const struct contender *contender,
                   enum loop_operation operation, uint64_t n,
                   const char *function, const char **why);

@@ -1,5 +1,5 @@
-/* machine.c - what the figures were measured on and with. Linux; elsewhere most
- * of it stays unknown. */
+/* machine.c - describes the machine and the build. On systems other than Linux
+ * most values are unknown. */
 #include "machine.h"
 #include "build.h"
 
@@ -12,8 +12,8 @@
 #define MACHINE_CACHE "/sys/devices/system/cpu/cpu0/cache/index%u/%s"
 #define MACHINE_PAGES "/sys/kernel/mm/transparent_hugepage/enabled"
 
-/* What follows the key at the beginning of the first line that begins with it,
- * from the given character on; false if there is none. */
+/* Finds the first line that begins with the key, and copies what follows the
+ * given character. Returns false if there is none. */
 static bool
 find_value(const char *path, const char *key, char from, char *out, size_t size)
 {
@@ -39,7 +39,7 @@ find_value(const char *path, const char *key, char from, char *out, size_t size)
     return found;
 }
 
-/* A word of a file of sysfs. */
+/* Reads a word from a file of sysfs. */
 static bool
 read_word(const char *path, char *word, size_t size)
 {

@@ -1,4 +1,4 @@
-/* machine.h - what the figures were measured on and with. */
+/* machine.h - the machine and the build that were measured. */
 #ifndef LAWN_BENCH_MACHINE_H
 #define LAWN_BENCH_MACHINE_H
 
@@ -7,7 +7,7 @@
 struct machine {
     char cpu[128];
     unsigned cores;
-    uint64_t l1d; /* bytes; 0: not known, here and below */
+    uint64_t l1d; /* bytes; 0: unknown, here and below */
     uint64_t l2;
     uint64_t l3;
     uint64_t memory;

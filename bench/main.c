@@ -8,5 +8,5 @@ main(int argc, char **argv)
 {
     output_open();
     int code = bench_verb.run(&bench_verb, argc, argv);
-    return output_close("lawn bench") ? code : VERBS_OUTPUT;
+    return output_close("lawn-bench") ? code : VERBS_OUTPUT;
 }

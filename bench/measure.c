@@ -9,26 +9,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A second, and a microsecond per timer and stage: forty times what the good
- * ones need. */
+/* A second, plus 4 microseconds per timer: forty times as long as good
+ * contenders need. */
 #define MEASURE_LIMIT UINT64_C(1000000000)
 #define MEASURE_LIMIT_EACH UINT64_C(4000)
-/* A database takes its time. */
+/* A database takes longer. */
 #define MEASURE_LIMIT_STORE (10 * MEASURE_LIMIT)
 #define MEASURE_LIMIT_STORE_EACH (10 * MEASURE_LIMIT_EACH)
 
-/* Millions of pairs, and they may be many on few processors. */
+/* Millions of pairs, possibly with many threads on few processors. */
 #define MEASURE_LIMIT_CREW (60 * MEASURE_LIMIT)
-/* Event loops that look at each of their timers take seconds. */
+/* Event loops that examine all their timers take seconds. */
 #define MEASURE_LIMIT_HOST (2 * MEASURE_LIMIT)
 
-/* Cells of one life, being measured. */
+/* The cells of one life that are being measured. */
 struct measure_group {
     const struct measure_plan *plan;
     struct results_cell *cells; /* in the results */
     size_t count;
     unsigned last_stage;
-    unsigned done; /* runs, of the whole plan */
+    unsigned done; /* runs of the whole plan so far */
 };
 
 int
@@ -72,10 +72,10 @@ set_excuse(struct results_row *row, enum run_end end)
     row->end = end;
     row->why = why[end];
     if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_STORES) {
-        row->why = "keeps no timers";
+        row->why = "has no timers";
     }
     if (end == RUN_UNFIT && contender_part_of(row->contender) == PART_CREWS) {
-        row->why = "has no way from thread to thread";
+        row->why = "does not support other threads";
     }
 }
 
@@ -96,7 +96,7 @@ time_limit(const struct measure_plan *plan, const struct cell *cell)
                : MEASURE_LIMIT + cell->n * MEASURE_LIMIT_EACH;
 }
 
-/* Adds what a run has seen to what the earlier ones have. */
+/* Adds the latencies of a run to those of earlier runs. */
 static void
 keep_latency(struct results_row *row, const struct lawn_histogram *latency)
 {
@@ -108,7 +108,7 @@ keep_latency(struct results_row *row, const struct lawn_histogram *latency)
     }
 }
 
-/* What a run took goes to the rows of all cells that it was for. */
+/* Stores the results of a run in the rows of all its cells. */
 static void
 keep_run(struct measure_group *group, size_t which, const struct run *run)
 {
@@ -118,8 +118,8 @@ keep_run(struct measure_group *group, size_t which, const struct run *run)
             &run->stages[group->cells[i].cell.workload->stage];
 
         if (stage->ops == 0) {
-            /* Some runs are not all: those that came to an end were lucky.
-             * But an interrupt says nothing against the earlier ones. */
+            /* If a run fails, earlier successful runs are not representative,
+             * unless the user interrupted it. */
             if (run->end != RUN_STOPPED) {
                 row->runs = 0;
             }
@@ -145,7 +145,7 @@ keep_run(struct measure_group *group, size_t which, const struct run *run)
     }
 }
 
-/* Whether any of a contender's rows can still be measured. */
+/* Returns whether any of a contender's rows can still be measured. */
 static bool
 is_wanted(const struct measure_group *group, size_t which)
 {
@@ -181,8 +181,7 @@ measure_tail(struct measure_group *group, size_t which)
     }
 }
 
-/* One more run of each contender that is still in the race, beginning with
- * another one each time. */
+/* Runs each remaining contender once, beginning with another one each time. */
 static void
 measure_round(struct measure_group *group, unsigned round)
 {
@@ -211,7 +210,8 @@ measure_round(struct measure_group *group, unsigned round)
     }
 }
 
-/* Whether all exact contenders fired the same timers at the same times. */
+/* Returns whether all exact contenders fired the same timers at the same
+ * times. */
 static bool
 check_agreement(struct results_cell *cell)
 {
@@ -229,22 +229,22 @@ check_agreement(struct results_cell *cell)
             continue;
         }
         fprintf(stderr,
-                "lawn bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
+                "lawn-bench: %s n=%" PRIu64 " t=%" PRIu64 " seed=%" PRIu64
                 ": %s fired other timers, or at other times, than %s "
                 "(%016" PRIx64 ", %016" PRIx64 ")\n",
                 cell->cell.workload->name, cell->cell.n, cell->cell.t,
                 cell->cell.seed, row->contender->name, first->contender->name,
                 row->checksum, first->checksum);
-        /* A bug, not a row. */
+        /* A bug, so there is no result. */
         row->runs = 0;
-        row->why = "fired other timers than others";
+        row->why = "fired other timers than the other contenders";
         agrees = false;
     }
     return agrees;
 }
 
-/* Contenders that were given up in the same life with fewer timers are not
- * tried with more. */
+/* Does not run contenders that were given up in the same life with fewer
+ * timers. */
 static void
 skip_hopeless(const struct results *results, struct results_cell *cell)
 {
@@ -267,7 +267,7 @@ skip_hopeless(const struct results *results, struct results_cell *cell)
     }
 }
 
-/* Adds the cell with empty rows. */
+/* Adds a cell with empty rows. */
 static bool
 add_cell(const struct measure_plan *plan, struct results *results,
          const struct cell *cell)
@@ -312,7 +312,7 @@ end_group(struct measure_group *group)
         for (size_t k = 0; k < group->cells[i].rows; k++) {
             struct results_row *row = &group->cells[i].row[k];
 
-            /* Its turn had not come when the user had enough. */
+            /* It had not run when the user interrupted. */
             if (row->runs == 0 && row->end == RUN_OK) {
                 set_excuse(row, RUN_STOPPED);
             }
@@ -322,7 +322,7 @@ end_group(struct measure_group *group)
     }
 }
 
-/* From the given cell of the plan on, as many as are played together. */
+/* Returns the number of cells from the given one on that run together. */
 static size_t
 group_size(const struct measure_plan *plan, size_t first)
 {
@@ -342,11 +342,11 @@ group_size(const struct measure_plan *plan, size_t first)
 static bool
 report_no_memory(void)
 {
-    fputs("lawn bench: not enough memory for the results\n", stderr);
+    fputs("lawn-bench: out of memory for the results\n", stderr);
     return false;
 }
 
-/* Room for the cells of one more plan. */
+/* Allocates room for the cells of one more plan. */
 static bool
 reserve(const struct measure_plan *plan, struct results *results)
 {

@@ -1,5 +1,5 @@
-/* peers.c - finds and loads the plug-ins of peers/, and says what is wrong with
- * those that it cannot use. */
+/* peers.c - finds and loads the plug-ins of peers/, and explains why others
+ * cannot be used. */
 #include "peers.h"
 
 #include <dlfcn.h>
@@ -12,14 +12,14 @@
 #define PEERS_TEXT(x) PEERS_TEXT_(x)
 #define PEERS_TEXT_(x) #x
 
-/* Where `make install` puts them; given by mk/bench.mk. */
+/* Where `make install` puts them; set by mk/bench.mk. */
 #ifndef LAWN_PEERS_DIR
 #define LAWN_PEERS_DIR "/usr/local/lib/lawn/peers"
 #endif
 
 static const struct peers_known {
     const char *name;
-    const char *package; /* Debian's, which it is built with */
+    const char *package; /* Debian package that it needs to be built */
     enum contender_part part;
     const char *file; /* its plug-in */
 } peers_known[PEERS_MAX] = {
@@ -63,7 +63,7 @@ refuse(char *why, const char *format, ...)
     return NULL;
 }
 
-/* Whether there is such a plug-in: beside the program, or installed. */
+/* Finds a plug-in next to the program, or installed. */
 static bool
 find_plugin(const char *name, char *path)
 {
@@ -82,8 +82,8 @@ find_plugin(const char *name, char *path)
     return size < PEERS_PATH && access(path, F_OK) == 0;
 }
 
-/* The contender of that name in a plug-in, or NULL: the only one, or one of its
- * hosts. */
+/* Returns the contender of that name in a plug-in, or NULL: its only contender,
+ * or one of its hosts. */
 static const struct contender *
 find_contender(void *handle, const struct peers_known *peer)
 {
@@ -100,7 +100,7 @@ find_contender(void *handle, const struct peers_known *peer)
     return hosts != NULL && *hosts != NULL ? &(*hosts)->face : NULL;
 }
 
-/* The contender, or NULL and why. */
+/* Returns the contender, or NULL and why. */
 static const struct contender *
 load_one(const struct peers_known *peer, char *why)
 {
@@ -109,8 +109,8 @@ load_one(const struct peers_known *peer, char *why)
 
     if (!find_plugin(peer->file, path)) {
         return refuse(why,
-                      "not built, or not beside this program: in the sources, "
-                      "with %s: tools/deps bench, make",
+                      "not built, or not next to this program; in the sources, "
+                      "with %s installed, run: tools/deps bench; make",
                       peer->package);
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -122,7 +122,7 @@ load_one(const struct peers_known *peer, char *why)
     }
     contender = find_contender(handle, peer);
     if (contender == NULL) {
-        return refuse(why, "%s is no plug-in", path);
+        return refuse(why, "%s is not a plug-in", path);
     }
     if (contender->abi != CONTENDER_ABI) {
         return refuse(

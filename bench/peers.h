@@ -1,17 +1,17 @@
-/* peers.h - loads the real libraries among the contenders: shared objects in
- * the folder peers beside the program, or else where they were installed. */
+/* peers.h - loads the contenders that are real libraries: shared objects in the
+ * directory peers next to the program, or where they were installed. */
 #ifndef LAWN_BENCH_PEERS_H
 #define LAWN_BENCH_PEERS_H
 
 #include "contenders.h"
 
-/* So many are known. */
+/* The number of known peers. */
 #define PEERS_MAX 25
 
-/* Loads the peers that are there, at most room of them, and returns how many
- * they are. What is known but cannot run goes to missing, which has room for
- * PEERS_MAX; *missing_count of them. Nothing is ever unloaded, so both stay
- * valid; to be called once. */
+/* Loads the available peers, at most room of them, and returns their number.
+ * Known peers that cannot run are stored in missing, which has room for
+ * PEERS_MAX; *missing_count is their number. Nothing is ever unloaded, so both
+ * remain valid. Must be called once. */
 size_t peers_load(const struct contender **into, size_t room,
                   struct contenders_missing *missing, size_t *missing_count);
 

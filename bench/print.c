@@ -1,4 +1,5 @@
-/* print.c - results as text and CSV; the list of what there is. */
+/* print.c - prints results as text and CSV, and the list of contenders and
+ * workloads. */
 #include "print.h"
 #include "contenders.h"
 #include "stopwatch.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Rows with figures come first, the fastest first. */
+/* Rows with figures are first, in ascending order of time. */
 static int
 compare_rows(const void *a, const void *b)
 {
@@ -24,7 +25,8 @@ compare_rows(const void *a, const void *b)
            (results_median(x) < results_median(y));
 }
 
-/* How a row begins: its times, or why it has none, and then it ends there: false. */
+/* Prints the times at the start of a row. If there are none, prints why, ends
+ * the row, and returns false. */
 static bool
 print_times(FILE *out, const struct results_row *row, double best)
 {
@@ -39,7 +41,7 @@ print_times(FILE *out, const struct results_row *row, double best)
     return true;
 }
 
-/* And how it ends; far is the percentile that is looked at. */
+/* Prints the end of a row; far is the high percentile. */
 static void
 print_tail(FILE *out, const struct results_row *row, uint64_t far)
 {
@@ -61,7 +63,7 @@ print_row(FILE *out, const struct results_row *row, double best)
     print_tail(out, row, row->p9999);
 }
 
-/* Of crews: how much all threads did together; or, of T4 and T5, latencies. */
+/* For crews: the throughput of all threads or, for T4 and T5, latencies. */
 static void
 print_row_crew(FILE *out, const struct results_row *row, double best,
                uint64_t threads)
@@ -87,7 +89,7 @@ print_head_crew(FILE *out, bool threads)
     }
 }
 
-/* Of hosts: the event loop's own timers beside ours in it. */
+/* For hosts: compares the loop's own timers with lawn's in the same loop. */
 static void
 print_row_host(FILE *out, const struct results_row *row,
                const struct results_cell *cell)
@@ -133,7 +135,7 @@ print_head_host(FILE *out, bool tails)
     putc('\n', out);
 }
 
-/* In their order, and under one another what is in one event loop. */
+/* In their order; hosts of the same event loop are adjacent. */
 static void
 print_rows_host(FILE *out, const struct results_cell *cell)
 {
@@ -208,12 +210,13 @@ print_count(FILE *out, double instructions)
 static void
 print_counts(FILE *out, const struct results *results)
 {
-    fprintf(out,
-            "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs;\n"
-            "the benchmark's own call is part of them, and of \"fire\" the\n"
-            "start that follows and the idle mows in between\n"
-            "  %-9s %8s %8s %8s %8s %8s\n",
-            "", "start", "stop", "restart", "idle", "fire");
+    fprintf(
+        out,
+        "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs;\n"
+        "they include the call in the benchmark; \"fire\" also includes the\n"
+        "start that follows and the idle mows in between\n"
+        "  %-9s %8s %8s %8s %8s %8s\n",
+        "", "start", "stop", "restart", "idle", "fire");
     for (size_t i = 0; i < results->counts; i++) {
         const struct results_count *count = &results->count[i];
 
@@ -237,29 +240,31 @@ print_text(FILE *out, const struct results *results)
         print_counts(out, results);
     }
     if (results->part == PART_CREWS) {
-        fprintf(
-            out,
-            "\nns/op is what an operation takes on its thread, M/s how many "
-            "millions of them\nall threads do in a second, on %ld "
-            "processors; x best is beside the best with\na way from "
-            "thread to thread\n",
-            sysconf(_SC_NPROCESSORS_ONLN));
+        fprintf(out,
+                "\nns/op is the time per operation on its thread, M/s the "
+                "number of millions of\n"
+                "operations per second of all threads, on %ld processors; x "
+                "best compares with\n"
+                "the best contender that supports other threads\n",
+                sysconf(_SC_NPROCESSORS_ONLN));
     }
     if (results->part == PART_HOSTS) {
-        fputs("\nx ours is an event loop's own timers beside ours in it; bytes "
-              "are those\nper timer, the timer included; early is how many "
-              "fired before they were due,\nwhich count as not late\n",
+        fputs("\nx ours compares an event loop's own timers with lawn's in the "
+              "same loop; bytes\n"
+              "are per timer, including the timer; early is the number of "
+              "timers that fired\n"
+              "before they were due, which count as not late\n",
               out);
     }
     if (results->part == PART_STORES) {
-        fprintf(
-            out,
-            "\nx best is beside the best that keeps timers; ids of 16 bytes,"
-            "\npayloads of 32; bytes are those per timer beyond them, as malloc"
-            "\ncounts them, or by the store's own count; of single calls %.0f "
-            "ns"
-            "\nare taken off for the stopwatch\n",
-            stopwatch_overhead());
+        fprintf(out,
+                "\nx best compares with the best contender that has timers; "
+                "ids have 16 bytes,\n"
+                "payloads 32; bytes are per timer, without these, as malloc or "
+                "the store\n"
+                "counts them; %.0f ns for reading the clock are subtracted "
+                "from single calls\n",
+                stopwatch_overhead());
     }
 }
 
@@ -378,17 +383,18 @@ print_list(FILE *out)
     print_contenders(out, all, count);
     const struct contenders_missing *missing = contenders_list_missing(&count);
     if (count > 0) {
-        fputs("\nleft out of this build:\n", out);
+        fputs("\nnot available in this build:\n", out);
     }
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
     }
-    fputs("\nworkloads (t: for each number of TTLs):\n", out);
+    fputs("\nworkloads (t: once for each number of TTLs):\n", out);
     print_workloads(out, PART_TIMERS);
     fputs("\nworkloads of stores: ids of 16 bytes, payloads of 32, 20 TTLs\n",
           out);
     print_workloads(out, PART_STORES);
-    fputs("\nworkloads of several threads (t: for each number of threads):\n",
+    fputs("\nworkloads of several threads (t: once for each number of "
+          "threads):\n",
           out);
     print_workloads(out, PART_CREWS);
     fputs("\nworkloads of event loops:\n", out);

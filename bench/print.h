@@ -10,7 +10,7 @@ void print_text(FILE *out, const struct results *results);
 void print_csv(FILE *out, const struct results *results);
 void print_json(FILE *out, const struct results *results);
 
-/* What there is: contenders, missing ones, workloads. */
+/* Prints the contenders, the missing ones and the workloads. */
 void print_list(FILE *out);
 
 #endif

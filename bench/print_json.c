@@ -1,4 +1,5 @@
-/* print_json.c - results as one JSON object: its form stands in README.md. */
+/* print_json.c - prints results as one JSON object: README.md describes its
+ * form. */
 #include "build.h"
 #include "contenders.h"
 #include "machine.h"
@@ -9,7 +10,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-/* A string, or null. */
+/* Prints a string, or null. */
 static void
 print_string(FILE *out, const char *text)
 {
@@ -30,7 +31,7 @@ print_string(FILE *out, const char *text)
     putc('"', out);
 }
 
-/* "name": "text", with what comes before it. */
+/* Prints "name": "text", preceded by before. */
 static void
 print_member(FILE *out, const char *before, const char *name, const char *text)
 {
@@ -89,7 +90,7 @@ print_json_contender(FILE *out, const struct contender *contender)
     putc('}', out);
 }
 
-/* Contenders of the results, those that are missing, and workloads. */
+/* Prints the contenders of the results, the missing ones, and the workloads. */
 static void
 print_contenders(FILE *out, const struct results *results)
 {
@@ -192,7 +193,7 @@ print_cells(FILE *out, const struct results *results)
     fputs("],", out);
 }
 
-/* A figure, or null if it was not counted. */
+/* Prints a figure, or null if it was not counted. */
 static void
 print_figure(FILE *out, const char *name, double figure)
 {

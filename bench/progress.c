@@ -1,4 +1,4 @@
-/* progress.c - a bar on stderr while "lawn bench" measures. */
+/* progress.c - a progress bar on stderr while lawn-bench measures. */
 #include "bench.h"
 #include "text.h"
 #include "workloads.h"

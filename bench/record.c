@@ -1,7 +1,8 @@
-/* record.c - "lawn bench --record": a workload of the benchmark as a trace.
+/* record.c - "lawn-bench --record": writes a workload as a trace.
  *
- * The workload is played on a lawn behind a tap, which reports each start and stop
- * as it happens; ids are the numbers of the benchmark's objects. Nothing is kept.
+ * The workload runs on a lawn behind a tap, which reports each start and stop
+ * when it happens. The ids are the numbers of the benchmark's objects. Nothing
+ * is stored.
  */
 #include "record.h"
 #include "contenders/all.h"
@@ -27,7 +28,7 @@ put_event(const struct tap_event *event, void *arg)
     bool good = true;
     const struct run *run = (const struct run *)arg;
     if (run->stage < run->cell->workload->first) {
-        return; /* what comes before it in the life of a server */
+        return; /* an earlier stage of the life */
     }
     do {
         id[--length] = (char)('0' + rest % 10);
@@ -44,7 +45,7 @@ put_event(const struct tap_event *event, void *arg)
     }
 }
 
-/* Plays the cell on a lawn, reporting to put_event(). */
+/* Runs the cell on a lawn, and reports to put_event(). */
 static enum run_end
 play(const struct cell *cell)
 {
@@ -57,7 +58,7 @@ play(const struct cell *cell)
     return end;
 }
 
-/* Makes stdout the file, unless that is standard output. */
+/* Redirects stdout to the file, unless it is "-". */
 static bool
 open_output(const char *path)
 {
@@ -65,7 +66,7 @@ open_output(const char *path)
         return true;
     }
     if (freopen(path, "w", stdout) == NULL) {
-        fprintf(stderr, "lawn bench: cannot write %s: %s\n", path,
+        fprintf(stderr, "lawn-bench: cannot write %s: %s\n", path,
                 strerror(errno));
         return false;
     }
@@ -73,7 +74,7 @@ open_output(const char *path)
     return true;
 }
 
-/* Writes the unit, and how to make this trace again. */
+/* Writes the unit, and how to reproduce this trace. */
 static void
 put_head(const struct cell *cell)
 {
@@ -88,8 +89,8 @@ put_head(const struct cell *cell)
            workload->parameters);
 }
 
-/* Finds the one cell that was asked for. Returns false and prints an error message
- * if there are several, or none. */
+/* Finds the selected cell. Returns false after printing an error message if
+ * there are several cells or none. */
 static bool
 choose_cell(const struct bench_options *options, struct cell *cell)
 {
@@ -106,7 +107,7 @@ choose_cell(const struct bench_options *options, struct cell *cell)
     *cell = choice.cells[0];
     free(choice.cells);
     if (!single) {
-        fputs("lawn bench: --record: more than one cell; choose one workload, "
+        fputs("lawn-bench: --record: more than one cell; select one workload, "
               "one --n and one --t\n",
               stderr);
     }
@@ -125,8 +126,7 @@ record_run(const struct bench_options *options)
     }
     put_head(&cell);
     if (play(&cell) == RUN_MEMORY) {
-        fprintf(stderr,
-                "lawn bench: --record: not enough memory for %s timers\n",
+        fprintf(stderr, "lawn-bench: --record: out of memory for %s timers\n",
                 text_count(cell.n).s);
         return VERBS_FAILED;
     }

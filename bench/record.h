@@ -1,11 +1,11 @@
-/* record.h - a workload of the benchmark as a trace. */
+/* record.h - writes a workload of the benchmark as a trace. */
 #ifndef LAWN_BENCH_RECORD_H
 #define LAWN_BENCH_RECORD_H
 
 #include "bench.h"
 
-/* Writes the trace that --record asks for. Returns an exit code; if that is not
- * VERBS_OK, an error message has been printed, or will be by output_close(). */
+/* Writes the trace of --record. Returns an exit code; unless it is VERBS_OK, an
+ * error message has been printed, or output_close() will print one. */
 int record_run(const struct bench_options *options);
 
 #endif

@@ -1,9 +1,9 @@
 /* replay.c - a trace as a workload.
  *
- * The clock moves to the time of an event before it is played, so what is due
- * by then fires first, as it did when the trace was read and objects were given
- * to ids. Every event is an operation; stops and starts that find other timers
- * running than they should, as with a contender that fires late, are harmless.
+ * The clock advances to the time of an event before the event, so that due
+ * timers fire first, as when the trace was loaded and objects were assigned to
+ * ids. Every event is an operation. With a contender that fires late, stops and
+ * starts may find other timers running; that is harmless.
  */
 #include "replay.h"
 #include "trace_load.h"
@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define REPLAY_NAMED 65536u /* so many TTLs are not named beforehand */
-#define REPLAY_STEP 256u    /* events between two looks at the clock */
+#define REPLAY_NAMED 65536u /* from this number on, TTLs are not announced */
+#define REPLAY_STEP 256u    /* events between two readings of the clock */
 
 static struct trace replay_trace;
 
@@ -23,9 +23,9 @@ static void play_trace(struct run *run);
 struct workload replay_workload = {
     .name = "trace",
     .title = "replay",
-    .imitates = "what was recorded in a trace",
-    .operation = "event: a start, a restart or a stop, and what fires",
-    .parameters = "TTLs and the clock are the trace's own",
+    .imitates = "the timers of a recorded trace",
+    .operation = "event: a start, restart or stop, and the timers that fire",
+    .parameters = "TTLs and times are those of the trace",
     .uses_t = false,
     .longest = 1,
     .ttls = set_ttls,
@@ -72,7 +72,7 @@ has_named_ttls(void)
     return replay_trace.ttl_count < REPLAY_NAMED;
 }
 
-/* Objects get theirs with each event. */
+/* Objects get their TTLs with each event. */
 static void
 set_ttls(struct run *run)
 {

@@ -4,22 +4,22 @@
 
 #include "workloads.h"
 
-/* "trace": plays the trace that was loaded up to its last event, on its own
- * clock, its first event being at tick 0. Its cell has n = replay_objects() and
- * t = 0. */
+/* "trace": replays the loaded trace up to its last event, on the clock of the
+ * trace, which starts at tick 0 with the first event. Its cell has n =
+ * replay_objects() and t = 0. */
 extern struct workload replay_workload;
 
-/* Loads a trace, instead of the last one. Returns an exit code; if that is not
- * VERBS_OK, a message has been printed that begins with who, "lawn bench". */
+/* Loads a trace, replacing the previous one. Returns an exit code; unless it is
+ * VERBS_OK, a message has been printed, whose prefix is who ("lawn-bench"). */
 int replay_load(const char *who, const char *path);
 uint64_t replay_objects(void);
 size_t replay_events(void);
 
-/* Plays some events, for others that have a run and its TTLs; tells how far it
- * came, which is less if the run does not go on. */
+/* Replays the events from..to on a run with the trace's TTLs. Returns where it
+ * stopped, which is before to if the run ended. */
 size_t replay_part(struct run *run, size_t from, size_t to);
 
-/* Gives its memory back. */
+/* Frees the trace. */
 void replay_release(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* report.c - the page: the run's JSON between two halves of HTML. */
+/* report.c - writes the page: the run's JSON between two halves of HTML. */
 #include "report.h"
 
 bool
@@ -7,9 +7,8 @@ report_write(FILE *out, const char *json, size_t length)
     size_t from = 0;
 
     fwrite(report_page_head, 1, report_page_head_size, out);
-    /* In JSON a < stands in strings alone, where it may be written as an
-     * escape. Without one, nothing ends the script element or opens a comment
-     * in it. */
+    /* In JSON, < occurs only in strings, where it can be escaped. Without it,
+     * nothing can end the script element or open a comment in it. */
     for (size_t i = 0; i < length; i++) {
         if (json[i] != '<') {
             continue;

@@ -1,8 +1,8 @@
-/* report_picture.c - the picture: four small plots of time over t, in SVG.
+/* report_picture.c - draws four small plots of time over t, as SVG.
  *
- * lawn is drawn in green on top of all others, schemes in grey, libraries in
- * blue, the floor dotted; each line has its name at its end, and names that
- * would touch are moved apart. O(cells * rows) for each plot.
+ * lawn is green and drawn last, schemes are gray, libraries blue, the floor
+ * dotted. Each line has its name at its end; names that would overlap are moved
+ * apart. O(cells * rows) per plot.
  */
 #include "report.h"
 #include "workloads.h"
@@ -19,7 +19,7 @@ enum {
     PANEL_WIDTH = 440,
     PANEL_HEIGHT = 346,
     PLOT_LEFT = 48,
-    PLOT_RIGHT = 344, /* from here on, names */
+    PLOT_RIGHT = 344, /* names are to the right */
     PLOT_TOP = 44,
     PLOT_BOTTOM = 286,
     TOP = 78, /* of the first row of panels */
@@ -32,7 +32,7 @@ struct report_point {
     double ns;
 };
 
-/* A contender in a panel: points ascending in t. */
+/* A contender in a panel: points in ascending order of t. */
 struct report_line {
     const struct contender *contender;
     size_t points;
@@ -77,8 +77,8 @@ static const char report_style[] =
     ".ours{stroke:#40d98d}text.ours,tspan.ours,circle.ours{fill:#40d98d}}\n"
     "</style>\n";
 
-static const char *
-class_of(const struct contender *contender)
+const char *
+report_class_of(const struct contender *contender)
 {
     switch (contender->kind) {
     case CONTENDER_OURS:
@@ -93,8 +93,8 @@ class_of(const struct contender *contender)
     }
 }
 
-static void
-put_text(FILE *out, const char *text)
+void
+report_put_text(FILE *out, const char *text)
 {
     for (; *text; text++) {
         if (*text == '<') {
@@ -108,11 +108,11 @@ put_text(FILE *out, const char *text)
 }
 
 /* 1,000,000 */
-static void
-put_count(FILE *out, uint64_t n)
+void
+report_put_count(FILE *out, uint64_t n)
 {
     if (n >= 1000) {
-        put_count(out, n / 1000);
+        report_put_count(out, n / 1000);
         fprintf(out, ",%03u", (unsigned)(n % 1000));
     } else {
         fprintf(out, "%u", (unsigned)n);
@@ -176,7 +176,7 @@ add_point(struct report_panel *panel, uint64_t t, const struct results_row *row)
     }
 }
 
-/* Gathers what the panel shows; without points, low stays 0. */
+/* Collects the points of a panel; without points, low is 0. */
 static void
 gather_lines(struct report_panel *panel, const struct results *results,
              const char *name, uint64_t n)
@@ -272,7 +272,7 @@ put_axis_x(FILE *out, const struct report_panel *panel)
             (PLOT_LEFT + PLOT_RIGHT) / 2, PLOT_BOTTOM + 36);
 }
 
-/* Puts the names of a block of lines one below the other, around the mean of
+/* Places the names of a block of lines one below the other, around the mean of
  * the lines' ends, within the plot. */
 static void
 place_block(struct report_panel *panel, size_t first, size_t last)
@@ -289,9 +289,9 @@ place_block(struct report_panel *panel, size_t first, size_t last)
     }
 }
 
-/* Sets name_y. The lines are in the order of their ends then, the slowest
- * first, and names that would touch form blocks, each as near to its lines as
- * it can be; first[] is where a name's block begins. */
+/* Sets name_y. The lines are sorted by their ends, the slowest first. Names
+ * that would overlap form blocks, each as close to its lines as possible;
+ * first[] is where a name's block begins. */
 static void
 place_names(struct report_panel *panel)
 {
@@ -321,7 +321,7 @@ static void
 draw_line(FILE *out, const struct report_panel *panel,
           const struct report_line *line)
 {
-    const char *class = class_of(line->contender);
+    const char *class = report_class_of(line->contender);
     const struct report_point *end = &line->point[line->points - 1];
     double x = x_of(panel, end->t), y = y_of(panel, end->ns);
 
@@ -332,7 +332,7 @@ draw_line(FILE *out, const struct report_panel *panel,
         fprintf(out, "%c%.1f %.1f", i ? 'L' : 'M',
                 x_of(panel, line->point[i].t), y_of(panel, line->point[i].ns));
     }
-    /* A line of one point would not be seen; and a floor is a level. */
+    /* A line of one point would be invisible, and the floor is constant. */
     if (line->contender->kind == CONTENDER_FLOOR) {
         fprintf(out, "H%d", PLOT_RIGHT - 8);
     } else if (line->points == 1) {
@@ -350,7 +350,7 @@ draw_line(FILE *out, const struct report_panel *panel,
     }
     fprintf(out, "<text class=\"name %s\" x=\"%d\" y=\"%.1f\">", class,
             PLOT_RIGHT + 6, line->name_y + 4);
-    put_text(out, line->contender->name);
+    report_put_text(out, line->contender->name);
     fputs("</text>\n", out);
 }
 
@@ -360,7 +360,8 @@ draw_panel(FILE *out, struct report_panel *panel, const char *name)
     size_t kept = 0;
 
     fputs("<text class=\"head\" x=\"0\" y=\"18\">", out);
-    put_text(out, panel->workload != NULL ? panel->workload->title : name);
+    report_put_text(out,
+                    panel->workload != NULL ? panel->workload->title : name);
     fputs("</text>\n", out);
     for (size_t i = 0; i < panel->lines; i++) {
         if (panel->line[i].points > 0) {
@@ -387,7 +388,7 @@ draw_panel(FILE *out, struct report_panel *panel, const char *name)
     }
 }
 
-/* 10^6 if it was run, else the largest that was. */
+/* Returns 10^6 if it was run, otherwise the largest N that was. */
 static uint64_t
 choose_n(const struct results *results)
 {
@@ -421,10 +422,10 @@ report_headline_svg(FILE *out, const struct results *results)
     fprintf(out, "<rect class=\"bg\" width=\"%d\" height=\"%d\" rx=\"6\"/>\n",
             WIDTH, HEIGHT);
     fputs("<text class=\"title\" x=\"20\" y=\"34\">Time per operation, ", out);
-    put_count(out, n);
+    report_put_count(out, n);
     fputs(" timers</text>\n", out);
-    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, "
-          "<tspan class=\"peer\">libraries</tspan>, schemes in grey, the floor "
+    fputs("<text x=\"20\" y=\"57\"><tspan class=\"ours\">lawn</tspan>, <tspan "
+          "class=\"peer\">libraries</tspan>, schemes in gray, the floor "
           "dotted. Lower is better; both axes are logarithmic.</text>\n",
           out);
     struct report_panel panel;

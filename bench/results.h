@@ -1,4 +1,4 @@
-/* results.h - what was measured. */
+/* results.h - the measurements. */
 #ifndef LAWN_BENCH_RESULTS_H
 #define LAWN_BENCH_RESULTS_H
 
@@ -10,18 +10,19 @@
 struct results_row {
     const struct contender *contender;
     enum run_end end; /* RUN_OK, or why there are no figures */
-    const char *why;  /* what people are told then */
-    bool differs;     /* between its runs, in what fired */
+    const char *why;  /* the reason, for people */
+    bool differs;     /* its runs fired different timers */
     unsigned runs;
     double ns[RESULTS_RUNS_MAX]; /* per operation, ascending */
     uint64_t ops;
     uint64_t checksum;
-    double bytes; /* per timer, the node included; 0: not measured */
+    double bytes; /* per timer, including the node; 0: not measured */
     bool has_tail;
     uint64_t p50, p99, p9999, max;  /* of single operations, ns */
-    uint64_t p999;                  /* of crews and hosts */
-    uint64_t sampled, early;        /* of A3: how many told, and were early */
-    struct lawn_histogram *latency; /* while it is measured, of T4, T5 and A3 */
+    uint64_t p999;                  /* for crews and hosts */
+    uint64_t sampled, early;        /* A3: number of samples, and of early
+                                       ones */
+    struct lawn_histogram *latency; /* of T4, T5 and A3, while measuring */
 };
 
 struct results_cell {
@@ -30,7 +31,7 @@ struct results_cell {
     struct results_row *row;
 };
 
-/* Instructions per operation, hot; negative: not counted. */
+/* Instructions per operation with warm caches; negative: not counted. */
 struct results_count {
     const struct contender *contender;
     double start, stop, restart, idle, fire;
@@ -40,20 +41,20 @@ struct results {
     uint64_t seed;
     unsigned runs;
     enum contender_part part;
-    bool complete; /* false: the user stopped it */
+    bool complete; /* false: interrupted by the user */
     size_t cells;
     struct results_cell *cell;
     size_t counts;
     struct results_count *count;
 };
 
-/* The median of a row's runs. */
+/* Returns the median of a row's runs. */
 double results_median(const struct results_row *row);
 
 /* For qsort() of doubles. */
 int results_compare(const void *a, const void *b);
 
-/* Frees what a measure() has put there. */
+/* Frees the results of measure(). */
 void results_free(struct results *results);
 
 #endif

@@ -1,7 +1,7 @@
 /* run.c - one run of one workload on one contender: see run.h.
  *
- * The memory for objects is taken once and used by all runs, so that every
- * contender finds its objects at the same addresses.
+ * The memory of the objects is allocated once and used by all runs, so that
+ * every contender finds its objects at the same addresses.
  */
 #include "run.h"
 #include "store.h"
@@ -17,14 +17,14 @@
 #include <unistd.h>
 
 #define RUN_LINE 64u
-#define RUN_OBJECT 128u /* bytes at least */
-#define RUN_ROOM 256u   /* bytes that a contender may take per timer */
+#define RUN_OBJECT 128u /* minimum bytes */
+#define RUN_ROOM 256u   /* bytes per timer that a contender may use */
 
 /* Kept between runs. */
 static struct {
     char *objects;
     size_t objects_size;
-    uint32_t *order; /* and again, behind it */
+    uint32_t *order; /* its second half is the inverse */
     uint64_t order_n;
     uint64_t order_seed;
     uint64_t *ttls;
@@ -108,7 +108,7 @@ run_fire_again(struct object *object, void *arg)
     run->contender->start(run->self, object, object->ttl);
 }
 
-/* Bytes that malloc has given away. */
+/* Returns the bytes that malloc has allocated. */
 static size_t
 heap_bytes(void)
 {
@@ -130,15 +130,15 @@ run_alloc(struct run *run, size_t count, size_t size)
     return memory;
 }
 
-/* Threads of a crew that keep timers. */
+/* Returns the number of workers of a crew. */
 static unsigned
 count_workers(const struct cell *cell)
 {
     return cell->workload->uses_t ? (unsigned)cell->t : 1;
 }
 
-/* Of a crew each worker, or whoever uses its timers, has n, and as many that
- * another one keeps; and there are a few for the benchmark itself. */
+/* In a crew, each worker or starter has n objects, and as many of another
+ * worker. There are a few more for the benchmark itself. */
 static uint64_t
 count_objects(const struct cell *cell)
 {
@@ -175,7 +175,7 @@ run_weigh(struct run *run)
     run->bytes = run->bytes > user ? run->bytes - user : 0;
 }
 
-/* A permutation and its inverse. */
+/* Makes a permutation and its inverse. */
 static bool
 shuffle_order(uint64_t n, uint64_t seed)
 {
@@ -205,9 +205,10 @@ shuffle_order(uint64_t n, uint64_t seed)
     return true;
 }
 
-/* Bytes that may still be taken: what the system has to give, or what the limit
- * on the address space leaves. Asking for more might be granted and end the
- * process later, and some libraries end it themselves when they get none. */
+/* Returns the bytes that can still be allocated: the system's available memory,
+ * or the rest of the limit on the address space. A larger request might succeed
+ * and end the process later, and some libraries end the process when an
+ * allocation fails. */
 static uint64_t
 available_memory(void)
 {
@@ -291,7 +292,7 @@ run_list_ttls(struct run *run, size_t count)
     return true;
 }
 
-/* Each object gets one of the cell's t TTLs. */
+/* Assigns one of the cell's t TTLs to each object. */
 static void
 spread_ttls(struct run *run)
 {
@@ -351,8 +352,8 @@ run_play(struct run *run, const struct cell *cell,
     setup.ttls = run->ttls;
     setup.ttl_count = run->ttl_count;
     setup.longest = workloads_longest(cell);
-    /* A store takes memory as it grows; what others have left in malloc's
-     * hands would be a gift. */
+    /* A store allocates memory as it grows. Memory that earlier runs left in
+     * malloc's free lists would be an advantage. */
     if (has_store(run)) {
         malloc_trim(0);
     }

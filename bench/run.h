@@ -1,10 +1,10 @@
 /* run.h - one run of one workload on one contender.
  *
- * A workload is a function that plays an operation stream on a run. The stream
- * depends on the cell (workload, n, t, seed) alone, never on the contender or
- * on the order in which timers of one tick fire; so all exact contenders get
- * the same stream, fire the same timers at the same ticks, and end with the
- * same checksum.
+ * A workload is a function that runs a stream of operations. The stream depends
+ * only on the cell (workload, n, t, seed), not on the contender or on the order
+ * in which timers of one tick fire. So all exact contenders get the same
+ * stream, fire the same timers at the same ticks, and end with the same
+ * checksum.
  */
 #ifndef LAWN_BENCH_RUN_H
 #define LAWN_BENCH_RUN_H
@@ -15,79 +15,79 @@
 struct lawn_histogram;
 struct workload;
 
-/* What is run: a cell of the grid. */
+/* A cell of the grid. */
 struct cell {
     const struct workload *workload;
     uint64_t n; /* timers */
     uint64_t t; /* distinct TTLs; 0: the workload has its own */
     uint64_t seed;
-    uint64_t ops; /* about how many to measure; 0: by n */
+    uint64_t ops; /* approximate number of operations to measure; 0: by n */
 };
 
 enum run_end {
-    RUN_OK,      /* so far, or to the end */
-    RUN_MEMORY,  /* there was not enough */
-    RUN_SLOW,    /* it took longer than allowed, and was given up */
-    RUN_STOPPED, /* the user had enough */
-    RUN_UNFIT,   /* the contender is not made for the workload */
+    RUN_OK,      /* no error so far */
+    RUN_MEMORY,  /* out of memory */
+    RUN_SLOW,    /* it exceeded the time limit and was given up */
+    RUN_STOPPED, /* interrupted by the user */
+    RUN_UNFIT,   /* the contender does not support the workload */
 };
 
-/* A workload may have several stages that are measured one by one: one life of
- * a server, of which W1 to W5 are a stage each, or of a store. */
+/* A workload may have several stages that are measured separately: W1 to W5 are
+ * the stages of the life of a server; those of a store are similar. */
 #define RUN_STAGES 7
 
 struct run_stage {
     uint64_t ops; /* 0: not measured */
     uint64_t ns;
-    uint64_t checksum; /* of all that has fired up to its end */
+    uint64_t checksum; /* of all timers that fired up to its end */
 };
 
 struct run {
     const struct cell *cell;
     const struct contender *contender;
-    void *self; /* the contender's */
+    void *self; /* of the contender */
 
-    char *objects;       /* stride bytes each; stores have none */
-    size_t object_count; /* n of them; for crews and hosts more */
+    char *objects;       /* stride bytes each; not for stores */
+    size_t object_count; /* n; for crews and hosts more */
     size_t stride;
-    const uint32_t *order; /* a permutation of them, */
-    const uint32_t *again; /* and its inverse, as random as it */
-    uint64_t *ttls;        /* the TTLs that are used, ascending, if they are */
-    size_t ttl_count;      /* few; else 0 */
+    const uint32_t *order; /* a permutation of the objects */
+    const uint32_t *again; /* its inverse, which is as random */
+    uint64_t *ttls;        /* the TTLs in use, ascending, if there are few */
+    size_t ttl_count;      /* otherwise 0 */
     struct random random;
     uint64_t now;
 
-    contender_fire_fn *fire; /* what is done with a timer that fires; at first
-                                it is noted and stays idle */
+    contender_fire_fn *fire; /* called for a timer that fires; at first it
+                                only records the timer */
     uint64_t stamp;          /* of now, for the checksum */
-    uint64_t checksum;       /* of what fired when, whatever the order within
-                                a mow */
-    void *own;               /* the workload's */
+    uint64_t checksum;       /* of the timers that fired and when,
+                                independent of the order within a mow */
+    void *own;               /* of the workload */
 
-    unsigned last_stage; /* later ones need not be played */
+    unsigned last_stage; /* later stages may be skipped */
     struct run_stage stages[RUN_STAGES];
-    bool watching;    /* the time counts, */
-    unsigned stage;   /* the one under way */
-    uint64_t watch;   /* since when */
-    uint64_t limit;   /* give up at this time of run_clock() */
-    enum run_end end; /* RUN_OK while all is well */
-    bool wrong;       /* what it did to timers is not what it should be */
+    bool watching;    /* time is being measured */
+    unsigned stage;   /* the current stage */
+    uint64_t watch;   /* start of the measurement */
+    uint64_t limit;   /* stop at this time of run_clock() */
+    enum run_end end; /* RUN_OK while there is no error */
+    bool wrong;       /* the contender fired or stopped the wrong timers */
     const struct lawn_histogram
-        *latency;   /* of a workload that has one; else NULL */
-    uint64_t early; /* of those in it, which are in it as 0 */
-    size_t heap;    /* malloc's bytes before the contender was made */
-    size_t bytes;   /* of the contender, beyond the nodes; of a store, beyond
-                         ids and payloads */
+        *latency;   /* NULL if the workload measures none */
+    uint64_t early; /* early timers, which are in latency as 0 */
+    size_t heap;    /* malloc's bytes before the contender was created */
+    size_t bytes;   /* of the contender, without nodes; of a store, without
+                       ids and payloads */
 };
 
-/* Of each worker of a crew: objects behind all others, for the benchmark's own
- * use. */
+/* Objects of each worker of a crew, after all others, for the benchmark
+ * itself. */
 #define RUN_CREW_OWN 2u
 
-/* Of a host: likewise. */
+/* Objects of a host, for the benchmark itself. */
 #define RUN_HOST_OWN 1024u
 
-/* Real time in ns. */
+/* Returns the real time in ns. */
 uint64_t run_clock(void);
 
 static inline struct object *
@@ -96,7 +96,7 @@ run_object(const struct run *run, size_t i)
     return (struct object *)(void *)(run->objects + i * run->stride);
 }
 
-/* Starts object i with its own TTL. */
+/* Starts object i with its TTL. */
 static inline void
 run_start(struct run *run, size_t i)
 {
@@ -111,7 +111,7 @@ run_stop(struct run *run, size_t i)
     return run->contender->stop(run->self, run_object(run, i));
 }
 
-/* To be called by run->fire for each timer. */
+/* Records a timer that fired; run->fire must call it for each timer. */
 static inline void
 run_note(struct run *run, const struct object *object)
 {
@@ -120,7 +120,7 @@ run_note(struct run *run, const struct object *object)
     run->checksum += x * x;
 }
 
-/* Moves the clock to now and fires what is due, at most budget timers. */
+/* Advances the clock to now and fires due timers, at most budget. */
 static inline size_t
 run_mow(struct run *run, uint64_t now, size_t budget)
 {
@@ -129,25 +129,26 @@ run_mow(struct run *run, uint64_t now, size_t budget)
     return run->contender->mow(run->self, now, budget, run->fire, run);
 }
 
-/* A tick. */
+/* Advances the clock by one tick. */
 static inline size_t
 run_tick(struct run *run)
 {
     return run_mow(run, run->now + 1, SIZE_MAX);
 }
 
-/* Between these the time counts, for so many operations of a stage. */
+/* Begin and end the measurement of a number of operations of a stage. */
 void run_begin(struct run *run, unsigned stage);
 void run_finish(struct run *run, uint64_t ops);
 
-/* Whether to go on: false once memory, time or the user's patience is at an
- * end. To be asked now and then. */
+/* Returns false if memory or time has run out, or if the user has interrupted
+ * the run. Must be called from time to time. */
 bool run_goes_on(struct run *run);
 
-/* Room for a list of so many TTLs, in run->ttls; false: no memory. */
+/* Allocates run->ttls for a number of TTLs. Returns false if there is no
+ * memory. */
 bool run_list_ttls(struct run *run, size_t count);
 
-/* Gives an object one of them. */
+/* Assigns one of these TTLs to an object. */
 static inline void
 run_choose(struct run *run, uint64_t i, uint64_t which)
 {
@@ -155,26 +156,26 @@ run_choose(struct run *run, uint64_t i, uint64_t which)
     run_object(run, i)->ttl = run->ttls[which];
 }
 
-/* For fire: the timer is started again with its TTL. */
+/* A fire callback that starts the timer again with its TTL. */
 void run_fire_again(struct object *object, void *arg);
 
-/* Zeroed memory for the workload itself, which is not the contender's; NULL, and
- * run->end tells, if there is none. For free(). */
+/* Returns zeroed memory for the workload, not counted as the contender's, to be
+ * freed with free(). Returns NULL and sets run->end if there is none. */
 void *run_alloc(struct run *run, size_t count, size_t size);
 
-/* Measures run->bytes: to be called when the contender holds most timers. */
+/* Measures run->bytes; to be called when the contender has the most timers. */
 void run_weigh(struct run *run);
 
-/* Plays a cell on a contender, from make to free; tells how it ended. limit_ns
- * is how long that may take. */
+/* Runs a cell on a contender, from make to free, for at most limit_ns. Returns
+ * how it ended. */
 enum run_end run_play(struct run *run, const struct cell *cell,
                       const struct contender *contender, unsigned last_stage,
                       uint64_t limit_ns);
 
-/* Gives back the memory for objects, which is kept between plays. */
+/* Frees the memory of the objects, which is kept between runs. */
 void run_release(void);
 
-/* Makes all runs stop, now and later: safe in a signal handler. */
+/* Makes all runs stop, now and later. Safe in a signal handler. */
 void run_interrupt(void);
 bool run_interrupted(void);
 

@@ -1,5 +1,6 @@
-/* save.c - the files that "lawn bench" writes: the page and the picture. */
+/* save.c - writes the page and the picture. */
 #include "bench.h"
+#include "machine.h"
 #include "output.h"
 #include "print.h"
 #include "report.h"
@@ -8,16 +9,17 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SAVE_CHUNK 65536u
-#define SAVE_DEPTH 32u /* of brackets; our JSON has 6 */
+#define SAVE_DEPTH 32u /* maximum nesting; our JSON has 6 */
 
-static const char save_who[] = "lawn bench";
+static const char save_who[] = "lawn-bench";
 
-/* What our JSON begins with. */
+/* The start of our JSON. */
 static const char save_mark[] = "{\"program\": \"lawn bench\"";
 
-/* The parts that there is no report of. */
+/* The parts without a report. */
 static const struct {
     const char *mark;
     const char *option;
@@ -59,7 +61,7 @@ save_report(const char *path, const struct results *results)
     FILE *memory = open_memstream(&json, &length);
 
     if (memory == NULL) {
-        fputs("lawn bench: no memory for the report\n", stderr);
+        fputs("lawn-bench: out of memory for the report\n", stderr);
         return false;
     }
     print_json(memory, results);
@@ -68,15 +70,55 @@ save_report(const char *path, const struct results *results)
     return saved;
 }
 
-static bool
-save_svg(const char *path, const struct results *results)
+/* Stores the command and its arguments, separated by blanks. */
+static void
+join_command(char *text, size_t size, char *const *arguments)
 {
+    size_t used = (size_t)snprintf(text, size, "lawn bench");
+
+    for (; *arguments != NULL && used < size; arguments++) {
+        used += (size_t)snprintf(text + used, size - used, " %s", *arguments);
+    }
+}
+
+/* Stores one line: the processor, the system, the commit and the date. */
+static void
+describe_machine(char *text, size_t size)
+{
+    struct machine machine;
+    char date[32] = "";
+    time_t now = time(NULL);
+    struct tm utc;
+
+    machine_read(&machine);
+    if (gmtime_r(&now, &utc) != NULL) {
+        strftime(date, sizeof(date), ", %Y-%m-%d", &utc);
+    }
+    snprintf(text, size, "%s, %u cores, %.0f GiB; %s; commit %s%s", machine.cpu,
+             machine.cores, (double)machine.memory / (1024.0 * 1024.0 * 1024.0),
+             machine.system,
+             machine.commit != NULL ? machine.commit : "unknown", date);
+}
+
+static bool
+save_svg(const struct bench_options *options, const struct results *results)
+{
+    const char *path = options->svg;
     FILE *file = output_file(save_who, path, "w");
 
     if (file == NULL) {
         return false;
     }
-    report_headline_svg(file, results);
+    if (report_fits_bars(results)) {
+        char machine[512];
+        char command[512];
+
+        describe_machine(machine, sizeof(machine));
+        join_command(command, sizeof(command), options->arguments);
+        report_bars_svg(file, results, machine, command);
+    } else {
+        report_headline_svg(file, results);
+    }
     return output_file_close(save_who, path, file);
 }
 
@@ -84,10 +126,11 @@ bool
 bench_save(const struct bench_options *options, const struct results *results)
 {
     return (options->report == NULL || save_report(options->report, results)) &&
-           (options->svg == NULL || save_svg(options->svg, results));
+           (options->svg == NULL || save_svg(options, results));
 }
 
-/* All of a file; NULL, and a message, if it cannot be read. */
+/* Reads a whole file. Returns NULL after printing a message if it cannot be
+ * read. */
 static char *
 read_whole(const char *path, size_t *length)
 {
@@ -108,7 +151,7 @@ read_whole(const char *path, size_t *length)
         good = !ferror(file);
     }
     if (!good) {
-        fprintf(stderr, "lawn bench: cannot read %s: %s\n", path,
+        fprintf(stderr, "lawn-bench: cannot read %s: %s\n", path,
                 strerror(errno));
         free(text);
         text = NULL;
@@ -119,8 +162,8 @@ read_whole(const char *path, size_t *length)
     return text;
 }
 
-/* Where the string ends that begins with the quote at this place: after its
- * other quote. length: nowhere. */
+/* Returns the end of the string whose opening quote is at this place: after its
+ * closing quote; or length if there is none. */
 static size_t
 find_string_end(const char *json, size_t length, size_t at)
 {
@@ -136,8 +179,8 @@ find_string_end(const char *json, size_t length, size_t at)
     return length;
 }
 
-/* Whether the text is one object whose brackets match and whose strings end:
- * enough to notice a part that is missing. */
+/* Checks that the text is one object with matching brackets and complete
+ * strings, which detects truncation. */
 static bool
 is_whole(const char *json, size_t length)
 {
@@ -171,7 +214,7 @@ is_whole(const char *json, size_t length)
     return false;
 }
 
-/* The script of the page is what reads it. */
+/* Only the script of the page parses it. */
 static bool
 is_ours(const char *json, size_t length)
 {
@@ -184,7 +227,8 @@ is_ours(const char *json, size_t length)
            is_whole(json, length);
 }
 
-/* Whether it is ours, but of a part without a report; a message tells which. */
+/* Returns whether it is the JSON of a part without a report, after printing a
+ * message. */
 static bool
 is_other(const char *json, size_t length, const char *from)
 {
@@ -195,8 +239,8 @@ is_other(const char *json, size_t length, const char *from)
             continue;
         }
         fprintf(stderr,
-                "lawn bench: %s: this is of 'lawn bench %s', and there is no "
-                "report of %s\n",
+                "lawn-bench: %s: it was saved by 'lawn-bench %s'; reports of "
+                "%s are not supported\n",
                 from, save_others[i].option, save_others[i].name);
         return true;
     }
@@ -217,8 +261,8 @@ bench_save_again(const char *from, const char *path)
         code = VERBS_INPUT;
     } else if (!is_ours(json, length)) {
         fprintf(stderr,
-                "lawn bench: %s: expected what 'lawn bench --json' prints, "
-                "from {\"program\": \"lawn bench\" to its last }\n",
+                "lawn-bench: %s: expected the output of 'lawn-bench --json', "
+                "from {\"program\": \"lawn bench\" to the last }\n",
                 from);
     } else {
         code = save_page(path, json, length) ? VERBS_OK : VERBS_OUTPUT;

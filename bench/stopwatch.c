@@ -1,17 +1,17 @@
-/* stopwatch.c - how long single operations take: see stopwatch.h. */
+/* stopwatch.c - measures how long single operations take: see stopwatch.h. */
 #include "stopwatch.h"
 
 #include <string.h>
 
-/* What the wrapped functions need besides their own self, which is passed on:
- * a vtable has no room for it. */
+/* What the wrapper functions need in addition to the inner self, which is
+ * passed through: a vtable has no room for it. */
 static struct {
     const struct contender *inner;
     const struct run *run;
     struct lawn_histogram *stages;
     double ns_per_cycle;
     uint64_t overhead; /* cycles */
-    bool mowing;       /* what callbacks do is part of the mow */
+    bool mowing;       /* callbacks are part of the mow */
 } stopwatch;
 
 static inline uint64_t
@@ -136,15 +136,14 @@ time_store_mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
     uint64_t since = read_cycles();
     size_t fired = store_of(stopwatch.inner)->mow(self, now, budget, fire, arg);
 
-    /* Those that let the time pass, between calls of other kinds, are not
-     * what was asked for. */
+    /* Mows that only advance the time between other calls are not measured. */
     if (budget == 1) {
         note_cycles(since);
     }
     return fired;
 }
 
-/* What a store does not have, it does not get here. */
+/* Functions that the inner store does not have remain NULL. */
 static void
 wrap_store(struct store *store, const struct store *inner)
 {

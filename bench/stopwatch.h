@@ -1,9 +1,9 @@
-/* stopwatch.h - how long single operations take.
+/* stopwatch.h - measures how long single operations take.
  *
- * A contender that wraps another one, or a store, and times each call while
- * the run's own watch is running, in TSC cycles where there is a TSC. Taking
- * the time twice costs some 20 ns, which is measured and taken off; what is
- * left of that noise is a few ns.
+ * Wraps a contender or a store, and times each call while the run's measurement
+ * is active, in TSC cycles if there is a TSC. Reading the time twice costs
+ * about 20 ns, which is measured and subtracted; the remaining noise is a few
+ * ns.
  */
 #ifndef LAWN_BENCH_STOPWATCH_H
 #define LAWN_BENCH_STOPWATCH_H
@@ -17,12 +17,12 @@ struct stopwatch {
     struct lawn_histogram stages[RUN_STAGES];
 };
 
-/* Sets a watch around a contender for the next run: one at a time. The
- * histograms are empty then. */
+/* Wraps a contender for the next run; one at a time. The histograms are empty
+ * then. */
 void stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                     const struct run *run);
 
-/* What taking the time twice costs, in ns. */
+/* Returns the cost of reading the time twice, in ns. */
 double stopwatch_overhead(void);
 
 #endif

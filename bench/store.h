@@ -1,17 +1,17 @@
-/* store.h - what every store of the benchmark looks like: timers by id, with a
- * payload, as in lawn_store.h.
+/* store.h - the interface of stores: timers by id, with a payload, as in
+ * lawn_store.h.
  *
- * A store is a contender that finds its timers by id instead of being handed an
- * object, and keeps a copy of a payload with each. Its face is what it has in
- * common with the others: name, version, make and free; there CONTENDER_STORE
- * is set, and start, stop and mow are NULL.
+ * A store is a contender that finds its timers by id, and keeps a copy of a
+ * payload with each. Its face is what it has in common with other contenders:
+ * name, version, make and free. It has CONTENDER_STORE set; start, stop and mow
+ * are NULL.
  *
- * Ids have STORE_ID bytes and payloads STORE_PAYLOAD, which a store may know
- * when it is compiled: someone who writes one for his own ids does. It is not
- * told how many timers to expect.
+ * Ids have STORE_ID bytes and payloads STORE_PAYLOAD. A store may be compiled
+ * for these sizes, as one written for certain ids would be. The number of
+ * timers is not announced.
  *
- * What has no touch and no mow is a table only, for comparison. It ignores
- * TTLs, and tells a deadline of 0.
+ * A store without touch and mow is only a table, for comparison. It ignores
+ * TTLs, and returns a deadline of 0.
  */
 #ifndef LAWN_BENCH_STORE_H
 #define LAWN_BENCH_STORE_H
@@ -21,8 +21,8 @@
 #define STORE_ID 16u
 #define STORE_PAYLOAD 32u
 
-/* A timer as it is handed out: valid until the next call of the store, or until
- * the callback returns. */
+/* A timer as a store returns it: valid until the next call of the store, or
+ * until the callback returns. */
 struct store_timer {
     const void *id;
     const void *payload;
@@ -35,33 +35,33 @@ typedef void store_fire_fn(const struct store_timer *timer, void *arg);
 struct store {
     struct contender face;
 
-    /* Starts a timer, or replaces the one of this id, at now + ttl, now being
-     * that of the last mow; ttl >= 1. False: no memory, and nothing has
-     * changed. */
+    /* Starts a timer, or replaces the one with this id, at now + ttl, where now
+     * is the time of the last mow; ttl >= 1. Returns false if there is no
+     * memory; then nothing has changed. */
     bool (*start)(void *self, const void *id, uint64_t ttl,
                   const void *payload);
 
-    /* True: there was one. */
+    /* Returns true if it was running. */
     bool (*stop)(void *self, const void *id);
 
-    /* True: there is one, and out tells of it. */
+    /* Returns true and fills *out if the timer exists. */
     bool (*get)(void *self, const void *id, struct store_timer *out);
 
-    /* Restarts a timer, which keeps its payload. True: there is one. */
+    /* Restarts a timer, which keeps its payload. Returns true if it exists. */
     bool (*touch)(void *self, const void *id, uint64_t ttl);
 
-    /* Fires what is due by now in the order of deadlines, at most budget
-     * timers; how many. */
+    /* Fires timers due by now in the order of deadlines, at most budget.
+     * Returns their number. */
     size_t (*mow)(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
                   void *arg);
 
     uint64_t (*count)(void *self);
 
-    /* All the memory that it holds; NULL: what malloc() has given it. */
+    /* Returns the memory in use. NULL: use malloc()'s count. */
     size_t (*bytes)(void *self);
 };
 
-/* The store that a contender with CONTENDER_STORE is the face of. */
+/* Returns the store of a face with CONTENDER_STORE. */
 static inline const struct store *
 store_of(const struct contender *contender)
 {

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AGREE_IDS 4000u /* of which about half have a timer */
+#define AGREE_IDS 4000u /* about half of them have a timer */
 #define AGREE_STEPS 100000u
 #define AGREE_TTLS 20u
 
-/* What the oracle knows of a timer. */
+/* The oracle's record of a timer. */
 struct store_agree_timer {
     bool running;
     uint64_t deadline;
@@ -28,8 +28,8 @@ struct store_agreement {
     unsigned step;
     struct random random;
     uint64_t now;
-    uint64_t running; /* how many */
-    uint64_t last;    /* deadline that fired in this mow */
+    uint64_t running; /* number of running timers */
+    uint64_t last;    /* deadline of the timer that fired last in this mow */
     struct store_agree_timer timers[AGREE_IDS];
 };
 
@@ -37,7 +37,7 @@ __attribute__((format(printf, 2, 3))) static void
 complain(struct store_agreement *agree, const char *format, ...)
 {
     if (!agree->good) {
-        return; /* the first says it all */
+        return; /* the first error suffices */
     }
     agree->good = false;
     if (agree->out == NULL) {
@@ -53,7 +53,7 @@ complain(struct store_agreement *agree, const char *format, ...)
     fputc('\n', agree->out);
 }
 
-/* Ids differ in one byte or in many; the number stands at the end. */
+/* Ids differ in one byte or in many; the number is at the end. */
 static void
 make_id(const struct store_agreement *agree, uint32_t number, unsigned char *id)
 {
@@ -130,7 +130,7 @@ touch(struct store_agreement *agree, uint32_t number)
     agree->timers[number].deadline = agree->now + ttl;
 }
 
-/* Compares what a store has told of a timer. */
+/* Compares a timer that a store returned with the oracle. */
 static void
 compare_timer(struct store_agreement *agree, uint32_t number,
               const struct store_timer *told)
@@ -225,7 +225,7 @@ mow(struct store_agreement *agree)
     }
 }
 
-/* In turn there are more starts, and more stops. */
+/* Phases with more starts alternate with phases with more stops. */
 static void
 take_step(struct store_agreement *agree)
 {
@@ -279,7 +279,7 @@ store_agree_check(const struct store *store, uint64_t seed, FILE *out)
     agree->now = setup.now;
     agree->self = store->face.make(&setup);
     if (agree->self == NULL) {
-        complain(agree, "it could not be made");
+        complain(agree, "it could not be created");
     }
     for (; agree->good && agree->step < AGREE_STEPS; agree->step++) {
         take_step(agree);

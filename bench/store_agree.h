@@ -1,9 +1,9 @@
-/* store_agree.h - the gate before a store is timed: it does what it says.
+/* store_agree.h - checks the behavior of a store before it is timed.
  *
- * It is played random operations, and so is an oracle that knows nothing but an
- * array. What starts, stops, touches and lookups return has to be true; a mow
- * has to fire what is due, nothing else and each once, in the order of
- * deadlines, with the right id, payload and deadline.
+ * Runs random operations on the store and on an oracle, which is an array.
+ * Starts, stops, touches and lookups must return correct values. A mow must
+ * fire each due timer once, no others, in the order of deadlines, with the
+ * right id, payload and deadline.
  */
 #ifndef LAWN_BENCH_STORE_AGREE_H
 #define LAWN_BENCH_STORE_AGREE_H
@@ -12,8 +12,9 @@
 
 #include <stdio.h>
 
-/* Plays some hundred thousand operations. False: the store differs from the
- * oracle, or there was no memory; out is told how, and may be NULL. */
+/* Runs some hundred thousand operations. Returns false, after printing why to
+ * out (may be NULL), if the store differs from the oracle or if there is no
+ * memory. */
 bool store_agree_check(const struct store *store, uint64_t seed, FILE *out);
 
 #endif

@@ -1,7 +1,7 @@
-/* tap.c - tells what a contender is asked to do: see tap.h. */
+/* tap.c - reports the operations of a contender: see tap.h. */
 #include "tap.h"
 
-/* make() has no other way to know whose it is. */
+/* make() has no other way to find its tap. */
 static struct tap *tap_wrapped;
 
 static void

@@ -1,10 +1,10 @@
-/* tap.h - a contender that passes all on to another, and tells what happened.
+/* tap.h - a contender that wraps another one and reports its operations.
  *
  *     struct tap tap;
  *     const struct contender *tapped = tap_wrap(&tap, inner, note, arg);
  *
- * The tapped contender runs wherever the inner one does, one run at a time: of
- * all taps, only the one that was wrapped last can be made.
+ * The wrapper runs wherever the inner contender does, one run at a time. Only
+ * the tap that was wrapped last can be created.
  */
 #ifndef LAWN_BENCH_TAP_H
 #define LAWN_BENCH_TAP_H
@@ -21,7 +21,7 @@ struct tap_event {
     uint64_t now;
     enum tap_kind kind;
     uint32_t id;
-    uint64_t ttl; /* that the timer was started with last */
+    uint64_t ttl; /* of the timer's last start */
 };
 
 typedef void tap_sink_fn(const struct tap_event *event, void *arg);
@@ -29,17 +29,16 @@ typedef void tap_sink_fn(const struct tap_event *event, void *arg);
 struct tap {
     struct contender contender;
     const struct contender *inner;
-    void *self; /* the inner one's */
+    void *self; /* of the inner contender */
     tap_sink_fn *sink;
     void *arg;
     uint64_t now;
-    contender_fire_fn *fire; /* of the mow under way */
+    contender_fire_fn *fire; /* of the current mow */
     void *fire_arg;
 };
 
-/* Wraps inner: each start, stop and firing is told to sink after it was done,
- * a firing before its callback runs. The tap has to outlive what is made of
- * it. */
+/* Wraps inner. Calls sink after each start and stop, and for each firing before
+ * its callback runs. The tap must outlive the wrapper. */
 const struct contender *tap_wrap(struct tap *tap, const struct contender *inner,
                                  tap_sink_fn *sink, void *arg);
 

@@ -1,8 +1,8 @@
-/* trace_load.c - a whole trace in memory, to be replayed.
+/* trace_load.c - loads a whole trace, to be replayed.
  *
- * Which object an id gets is decided by playing the trace: an object is free
- * again when its timer was stopped or has fired. TTLs get the numbers of their
- * first appearance, and those of their order at the end.
+ * Playing the trace decides which object an id gets: an object is free again
+ * when its timer was stopped or has fired. TTLs are numbered by first
+ * occurrence, and by size at the end.
  */
 #include "trace_load.h"
 #include "trace_live.h"
@@ -39,7 +39,7 @@ append(struct loading *load, const struct trace_event *event)
     return true;
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool
 add_line(struct loading *load, const struct trace_line *line)
 {
@@ -70,7 +70,7 @@ add_line(struct loading *load, const struct trace_line *line)
     return append(load, &event);
 }
 
-/* Makes the numbers of TTLs those of their order. False: no memory. */
+/* Renumbers the TTLs by size. Returns false if there is no memory. */
 static bool
 sort_events(struct loading *load)
 {
@@ -83,7 +83,7 @@ sort_events(struct loading *load)
         return false;
     }
     for (size_t i = 0; i < count; i++) {
-        load->ttls.ttls[i].starts = i; /* the number that it had */
+        load->ttls.ttls[i].starts = i; /* its previous number */
     }
     trace_ttls_sort(&load->ttls);
     for (size_t i = 0; i < count; i++) {

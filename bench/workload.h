@@ -1,16 +1,16 @@
-/* workload.h - the parts of the workloads, for their table. */
+/* workload.h - the functions of the workloads, for their table. */
 #ifndef LAWN_BENCH_WORKLOAD_H
 #define LAWN_BENCH_WORKLOAD_H
 
 #include "run.h"
 
-/* Operations between two looks at the clock, for run_goes_on(). */
+/* Operations between two calls of run_goes_on(). */
 #define WORKLOAD_STEP 256u
-/* Operations per tick: at a tick of 1 ms, a million a second. */
+/* Operations per tick: with ticks of 1 ms, a million per second. */
 #define WORKLOAD_PER_TICK 1000u
 
-/* How many operations to measure: enough to be timed, few enough for n = 10^7
- * not to take all day. */
+/* Returns the number of operations to measure: enough to be timed, and few
+ * enough for n = 10^7 to be practical. */
 static inline uint64_t
 workload_ops(const struct run *run)
 {
@@ -19,8 +19,8 @@ workload_ops(const struct run *run)
                                    : 500000;
 }
 
-/* Starts all objects in their random order, 1000 per tick; false: the run is
- * over. */
+/* Starts all objects in random order, 1000 per tick. Returns false if the run
+ * has ended. */
 static inline bool
 workload_fill(struct run *run)
 {
@@ -39,7 +39,7 @@ workload_fill(struct run *run)
 enum { LIFE_START, LIFE_STOP, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN };
 void life_play(struct run *run);
 
-/* In the order in which they are played. */
+/* In the order in which they run. */
 enum {
     STORE_START,
     STORE_STOP,
@@ -52,7 +52,7 @@ enum {
 void store_ttls(struct run *run);
 void store_play(struct run *run);
 
-/* Nanoseconds, of crews: so long that nothing is due before it is meant to. */
+/* Nanoseconds, for crews: no timer is due before it is meant to be. */
 #define CREW_LONGEST UINT64_C(240000000000)
 void crew_ttls(struct run *run);
 void crew_play_local(struct run *run);
@@ -62,7 +62,7 @@ void crew_play_fires(struct run *run);
 void crew_play_wake(struct run *run);
 void crew_play_busy(struct run *run);
 
-/* Nanoseconds, of hosts: likewise. */
+/* Nanoseconds, for hosts: the same. */
 #define HOST_LONGEST UINT64_C(240000000000)
 void host_ttls_far(struct run *run);
 void host_ttls_near(struct run *run);

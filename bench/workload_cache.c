@@ -5,7 +5,7 @@
  * in 6, four to six in 6, nine or ten in 7; the top TTL covers 97 % or more in
  * 26 clusters; TTLs from 5 s to 92.6 days, the median of the clusters' means is
  * 8 h; 8 clusters are jittered over ranges such as 490 to 600 s or 9.7 to 12 h;
- * deletes are rare. What is made up: which TTL goes with which cluster.
+ * deletes are rare. Invented: which TTL belongs to which cluster.
  */
 #include "workload.h"
 
@@ -19,13 +19,13 @@
 struct cache_cluster {
     unsigned many;
     uint32_t ttls[CACHE_TTLS_MAX];
-    uint32_t jitter; /* added at random, up to this */
+    uint32_t jitter; /* maximum random addition */
     bool topped;     /* the first TTL covers 97 % */
 };
 
 static struct cache_cluster cache_clusters[CACHE_CLUSTERS];
 
-/* Log-normal around 8 h, within 5 s and 92.6 d, whole seconds; long ones are
+/* Log-normal around 8 h, from 5 s to 92.6 d, in whole seconds; long ones are
  * round numbers, as people choose them. */
 static uint32_t
 draw_id(struct random *random)
@@ -71,7 +71,7 @@ make_clusters(struct random *random)
     }
 }
 
-/* A key's cluster is the same all the time, its TTL is drawn at each set. */
+/* The cluster of a key is constant; its TTL is drawn at each set. */
 static uint64_t
 ttl_of(uint32_t id, uint64_t random)
 {
@@ -94,7 +94,7 @@ cache_ttls(struct run *run)
     }
 }
 
-/* So many sets of random keys, 1 % of them deletes instead. */
+/* Sets a number of random keys; 1 % are deletes instead. */
 static void
 play_some(struct run *run, uint64_t sets)
 {

@@ -1,9 +1,9 @@
 /* workload_connections.c - W6: a proxy with five timers per connection.
  *
- * Each packet restarts its connection's idle timer and its pacing timer, and is
- * by turns a request, which starts the request and deadline timers, and a
- * response, which stops them. Now and then a connection is told to close, and
- * gets its close timer. Pacing timers fire; of the others hardly any do.
+ * Each packet restarts its connection's idle timer and pacing timer. Packets
+ * are alternately a request, which starts the request and deadline timers, and
+ * a response, which stops them. Some packets close their connection, which
+ * starts its close timer. Pacing timers fire; the others hardly ever do.
  */
 #include "workload.h"
 
@@ -14,7 +14,7 @@ enum { IDLE, CLOSE, PACING, REQUEST, DEADLINE, CONNECTION_TIMERS };
 
 #define CONNECTIONS_PACING 20u  /* ticks at most */
 #define CONNECTIONS_PERIOD 50u  /* ticks between a connection's packets */
-#define CONNECTIONS_CLOSE 1000u /* one packet in so many says close */
+#define CONNECTIONS_CLOSE 1000u /* packets per close */
 
 void
 connections_ttls(struct run *run)
@@ -35,7 +35,7 @@ connections_ttls(struct run *run)
     }
 }
 
-/* A connection's timers are neighbours in memory, as in its struct. */
+/* The timers of a connection are adjacent in memory, as in its struct. */
 static void
 play_packet(struct run *run, uint64_t connection, uint8_t *waiting)
 {
@@ -86,7 +86,7 @@ connections_play(struct run *run)
     if (waiting == NULL) {
         return;
     }
-    play_some(run, 2 * connections, waiting); /* to get going */
+    play_some(run, 2 * connections, waiting); /* warm-up */
     run_weigh(run);
     run_begin(run, 0);
     play_some(run, workload_ops(run) / 2, waiting);

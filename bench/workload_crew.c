@@ -1,32 +1,33 @@
 /* workload_crew.c - T1 to T6: several threads start and stop timers of a crew.
  *
- * A hand is a thread that does so: a worker itself, on timers of its own (T1),
- * or a thread that is none (T2), or a worker on timers of its own and of the
- * next one (T3). Half of a hand's n timers run: it starts an idle one, stops the
- * one that it started n/2 before, and so on round all of them in random order,
- * which is a pair. Workers that are hands take a turn every 256 pairs; others
- * serve, and are woken each millisecond by a timer of their own, so that what is
- * posted does not wait for ever.
+ * A hand is a thread that starts and stops timers: a worker on its own timers
+ * (T1), a thread that is not a worker (T2), or a worker on its own timers and
+ * those of the next worker (T3). Half of a hand's n timers run. In a pair the
+ * hand starts an idle timer and stops the one that it started n/2 pairs before;
+ * it cycles through all timers in random order. Workers that are hands take a
+ * turn every 256 pairs. Other workers serve, and a timer of the benchmark wakes
+ * them each millisecond, so that messages do not wait forever.
  *
- * The time counts from when the first hand begins, and each timer has been
- * started before, until the last has ended, and with messages until a last timer
- * with a TTL of 0, posted to each worker behind all others, has fired: what was
- * posted is paid for. It is given per pair and hand. What is not paid for is what a
- * crew puts off until a timer is due, since none is: a worker drops a timer that
- * another thread stopped when it comes up. T6 has all of that.
+ * Time is measured from when the first hand begins, after each timer has been
+ * started once, until the last hand has ended. With messages, it ends when a
+ * last timer with a TTL of 0, posted to each worker after all others, has
+ * fired: so all messages are included. The result is per pair and hand. Not
+ * included is work that a crew postpones until a timer is due, since none is: a
+ * worker drops a timer stopped by another thread when it becomes due. T6
+ * includes all of that.
  *
- * Behind that, untimed, some timers are left running until they fire, and some
- * for ever. In the end each start must have had one end, timer by timer: those
- * and no others have fired, those and no others are left, and the rest was
- * stopped. What fired and what is left makes the checksum. Meanwhile nothing
- * fires, as TTLs are minutes.
+ * After that, without measuring, some timers are left running until they fire,
+ * and some remain. In the end each start must have had exactly one end, timer
+ * by timer: the expected timers have fired, the expected timers remain, and the
+ * others were stopped. The checksum is that of the fired and the remaining
+ * timers. Nothing else fires, since TTLs are minutes.
  *
- * In T6 hands are as in T2, but timers have a TTL of 0 and all of them fire: each
- * goes through the mail, the lawn and a callback. A hand whose timers are all under
- * way waits for the oldest.
+ * In T6 hands are as in T2, but timers have a TTL of 0 and all fire: each
+ * passes through the mailbox, the lawn and a callback. A hand whose timers are
+ * all in flight waits for the oldest.
  *
- * T4 and T5 post one timer with a TTL of 0 at a time, and tell how long it took
- * until it fired: on a worker that sleeps, or on one that is a hand as in T1.
+ * T4 and T5 post one timer with a TTL of 0 at a time, and measure the time
+ * until it fires: on a worker that sleeps, or on one that is a hand as in T1.
  */
 #include "workload_crew.h"
 
@@ -67,7 +68,7 @@ is_same_tally(const struct crew_tally *a, const struct crew_tally *b)
     return a->count == b->count && a->sum == b->sum;
 }
 
-/* Everything but the threads. */
+/* Creates everything except the threads. */
 static bool
 open_play(struct crew_play *play, unsigned starters)
 {
@@ -109,7 +110,7 @@ open_play(struct crew_play *play, unsigned starters)
     return true;
 }
 
-/* Starts the threads up to the given one; how many there are. */
+/* Starts the threads up to the given one. Returns their number. */
 static unsigned
 launch_threads(struct crew_play *play, unsigned count)
 {
@@ -132,7 +133,7 @@ on_left(struct object *object, void *arg)
     }
 }
 
-/* Each start has had one end, and the right one. */
+/* Checks that each start has had one end, and the right one. */
 static void
 check_play(struct crew_play *play)
 {
@@ -164,7 +165,7 @@ check_play(struct crew_play *play)
                  count > left.count + play->workers;
     if (run->wrong) {
         fprintf(stderr,
-                "lawn bench: %s, %s: %" PRIu64 " starts, %" PRIu64
+                "lawn-bench: %s, %s: %" PRIu64 " starts, %" PRIu64
                 " stopped, %" PRIu64 " of %" PRIu64 " fired, %" PRIu64
                 " of %" PRIu64 " left: not what it should be\n",
                 run->cell->workload->name, run->contender->name, started.count,
@@ -190,7 +191,7 @@ close_play(struct crew_play *play, unsigned launched)
     pthread_cond_destroy(&play->came);
 }
 
-/* From the first to the last; see above. */
+/* Computes the time from the first to the last; see above. */
 static void
 keep_time(struct crew_play *play)
 {
@@ -220,7 +221,7 @@ keep_time(struct crew_play *play)
     stage->checksum = play->run->checksum;
 }
 
-/* T1 to T3, and T6. */
+/* Runs T1 to T3, and T6. */
 static void
 play_pairs(struct crew_play *play, unsigned starters)
 {
@@ -288,7 +289,7 @@ crew_play_mixed(struct run *run)
     play_pairs(&play, 0);
 }
 
-/* Waits until the sample has fired; when, or 0 if it does not. */
+/* Waits until the sample has fired. Returns when, or 0 if it does not. */
 static uint64_t
 await_fire(struct crew_play *play)
 {
@@ -338,7 +339,7 @@ sample_latency(struct crew_play *play, struct lawn_histogram *histogram)
     run->stages[0].ops = samples;
 }
 
-/* T4 and T5: this thread is the starter. */
+/* Runs T4 and T5; this thread is the starter. */
 static void
 play_latency(struct crew_play *play)
 {

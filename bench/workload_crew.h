@@ -1,5 +1,4 @@
-/* workload_crew.h - the threads of T1 to T6, see workload_crew.c, and what they
- * have in common. */
+/* workload_crew.h - data of the threads of T1 to T6: see workload_crew.c. */
 #ifndef LAWN_BENCH_WORKLOAD_CREW_H
 #define LAWN_BENCH_WORKLOAD_CREW_H
 
@@ -10,9 +9,9 @@
 
 #define CREW_LINE 128u
 #define CREW_TTLS 20u
-#define CREW_LEAST UINT64_C(60000000000) /* ns: the shortest of them, */
-#define CREW_SOON UINT64_C(2000000)      /* that of timers that are to fire, */
-#define CREW_BEAT UINT64_C(1000000)      /* and of those that wake workers */
+#define CREW_LEAST UINT64_C(60000000000)    /* ns: the shortest TTL */
+#define CREW_SOON UINT64_C(2000000)         /* of timers that are to fire */
+#define CREW_BEAT UINT64_C(1000000)         /* of timers that wake workers */
 #define CREW_PATIENCE UINT64_C(10000000000) /* ns that a timer may be late */
 #define CREW_PAIRS 1000000u                 /* of each hand */
 #define CREW_WARM UINT64_C(50000000)        /* ns before the time counts */
@@ -22,15 +21,15 @@
 #define CREW_PAUSE 100000                   /* ns between them, at least */
 #define CREW_SPINS 2000u
 
-/* What an object is for, in object->which; the others are plain ones. */
+/* The use of an object, in object->which; the others are plain objects. */
 enum {
     CREW_IS_BEAT = 1 << 20,
     CREW_IS_LAST,
     CREW_IS_SAMPLE,
-    CREW_IS_UNDER_WAY, /* of T6, while it runs */
+    CREW_IS_UNDER_WAY, /* T6: the timer runs */
 };
 
-/* A set of timers, by number and by a sum that tells sets apart. */
+/* A set of timers: their number, and a checksum. */
 struct crew_tally {
     uint64_t count;
     uint64_t sum;
@@ -41,27 +40,27 @@ struct crew_play;
 /* A ring of n objects from first on; see workload_crew.c. */
 struct crew_ring {
     size_t first;
-    size_t start; /* next to be started, by its place in run->order */
+    size_t start; /* place in run->order of the next to start */
     size_t stop;
 };
 
 struct crew_thread {
     _Alignas(CREW_LINE) struct crew_play *play;
     pthread_t thread;
-    unsigned number; /* workers come first */
-    void *worker;    /* the crew's; NULL: it is none */
+    unsigned number; /* workers are first */
+    void *worker;    /* of the crew; NULL: not a worker */
     struct crew_calls calls;
     struct crew_ring own;
-    struct crew_ring other; /* kept by the next worker */
+    struct crew_ring other; /* timers of the next worker */
     struct crew_tally started, stopped, fired;
-    struct crew_tally soon; /* what is to fire */
-    struct crew_tally late; /* what is to be left */
+    struct crew_tally soon; /* timers that are to fire */
+    struct crew_tally late; /* timers that are to remain */
     uint64_t began;
     uint64_t ended;
 };
 
-/* Counters are of threads that have come to a point, and of timers. While the
- * time counts, nobody writes here. */
+/* Counters of threads that have reached a point, and of timers. No thread
+ * writes here while time is measured. */
 struct crew_play {
     struct run *run;
     const struct crew *crew;
@@ -70,10 +69,10 @@ struct crew_play {
     unsigned workers;
     unsigned count; /* of threads */
     unsigned hands;
-    bool serves; /* the workers; else they turn */
+    bool serves; /* workers serve; otherwise they turn */
     bool remote; /* the hands are not workers */
     bool mixed;
-    bool posts; /* messages are part of it */
+    bool posts; /* includes messages */
     bool fires; /* timers are not stopped */
 
     pthread_mutex_t mutex; /* of the next three */
@@ -81,12 +80,12 @@ struct crew_play {
     unsigned joined;
     unsigned warm;
 
-    unsigned done;     /* hands that have ended, */
-    unsigned idle;     /* and have nothing more to do */
+    unsigned done;     /* hands that have ended */
+    unsigned idle;     /* hands that have nothing left to do */
     unsigned last;     /* last timers that have fired */
-    enum run_end end;  /* threads give up */
-    uint64_t fired;    /* plain ones */
-    uint64_t fired_at; /* a sample; 0: not yet */
+    enum run_end end;  /* threads stop unless it is RUN_OK */
+    uint64_t fired;    /* plain timers */
+    uint64_t fired_at; /* time of a sample; 0: not yet */
     bool over;
 };
 
@@ -117,28 +116,28 @@ crew_start_one(struct crew_thread *thread, struct object *object, uint64_t ttl,
     }
 }
 
-/* All threads are to end. */
+/* Makes all threads end. */
 void crew_give_up(struct crew_play *play, enum run_end end);
 
-/* Waits until so many threads have come here. */
+/* Waits until that many threads have arrived. */
 void crew_meet(struct crew_play *play, unsigned *came, unsigned need);
 
 void crew_nap(long ns);
 
-/* Objects of the benchmark's own, behind the others. */
+/* Returns an object of the benchmark itself, after the others. */
 struct object *crew_extra(const struct crew_play *play, unsigned which);
 
-/* What crews call, with the thread. */
+/* Callbacks for crews; arg is the thread. */
 void crew_on_fire(struct object *object, void *arg);
 void crew_on_stopped(struct object *object, void *arg);
 
-/* Whether to go on; asked between rounds. */
+/* Returns whether to continue; called between rounds. */
 bool crew_goes_on(struct crew_play *play, uint64_t round);
 
-/* Whether all hands have ended, and so have messages. */
+/* Returns whether all hands have ended, and all messages are processed. */
 bool crew_ended(struct crew_play *play);
 
-/* Threads. */
+/* The threads. */
 void *crew_worker(void *arg);
 void *crew_starter(void *arg);
 

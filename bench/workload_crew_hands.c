@@ -1,4 +1,4 @@
-/* workload_crew_hands.c - what the threads of T1 to T6 do: workers, and hands. See
+/* workload_crew_hands.c - the threads of T1 to T6, workers and hands: see
  * workload_crew.c. */
 #include "workload_crew.h"
 
@@ -54,7 +54,7 @@ crew_on_fire(struct object *object, void *arg)
         return;
     }
     if (object->which == CREW_IS_LAST) {
-        /* Its place for a TTL keeps the time. */
+        /* Its ttl field stores the time. */
         object->ttl = crew_clock();
         CREW_ADD(play->last);
         return;
@@ -89,8 +89,8 @@ stop_one(struct crew_thread *thread, struct object *object, bool local,
     }
 }
 
-/* The worker that keeps the object in a place of a ring: of a starter's, one
- * after the other. */
+/* Returns the worker that owns the object in a place of a ring. The objects of
+ * a starter are distributed over all workers in turn. */
 static inline unsigned
 owner_of(const struct crew_thread *thread, size_t place)
 {
@@ -134,7 +134,8 @@ fill_ring(struct crew_thread *thread, struct crew_ring *ring, bool local)
     }
 }
 
-/* Stops what runs; then starts some that are to fire, and some that are not. */
+/* Stops running timers; then starts some that will fire, and some that will
+ * not. */
 static void
 leave_some(struct crew_thread *thread, struct crew_ring *ring, bool local)
 {
@@ -202,7 +203,7 @@ play_mixed_pairs(struct crew_thread *thread, uint64_t pairs)
     }
 }
 
-/* T6: waits for the oldest if all are under way. */
+/* T6: waits for the oldest timer if all are in flight. */
 static void
 play_remote_fires(struct crew_thread *thread, uint64_t count)
 {
@@ -251,7 +252,7 @@ play_pairs(struct crew_thread *thread, uint64_t pairs)
     }
 }
 
-/* The last hand posts what has to fire behind all messages. */
+/* The last hand posts the timers that must fire after all messages. */
 static void
 end_hand(struct crew_thread *thread)
 {
@@ -275,9 +276,9 @@ crew_ended(struct crew_play *play)
             (!play->posts || CREW_GET(play->last) == play->workers));
 }
 
-/* For so long that the system has found a processor for each thread, and that
- * each timer was started twice; but not if few operations were asked for. In T6 so
- * many, as they are part of what is compared. */
+/* Runs until the system has assigned a processor to each thread and each timer
+ * was started twice, unless few operations were requested. In T6 the number is
+ * fixed, since these operations are part of the comparison. */
 static void
 warm_up(struct crew_thread *thread)
 {

@@ -1,4 +1,5 @@
-/* workload_expiry.c - W9: everything is due at once, and mown with a budget. */
+/* workload_expiry.c - W9: all timers are due at once, and fire with a
+ * budget. */
 #include "workload.h"
 
 #define EXPIRY_TICKS 100u
@@ -18,7 +19,7 @@ expiry_ttls(struct run *run)
     }
 }
 
-/* All start, all expire. */
+/* Starts all timers, and fires all of them. */
 static void
 expire_all(struct run *run)
 {
@@ -45,7 +46,7 @@ expire_all(struct run *run)
     run_finish(run, fired);
 }
 
-/* So often that it can be timed. */
+/* Repeats until the time is long enough to measure. */
 void
 expiry_play(struct run *run)
 {

@@ -1,16 +1,16 @@
-/* workload_host.c - A1 to A3: an event loop on the real clock, with timers of its
- * own or with ours.
+/* workload_host.c - A1 to A3: an event loop on the real clock, with its own
+ * timers or with lawn's.
  *
- * In A1 and A2 n timers run, of 8 TTLs, none of which is due while the time is
- * taken; each 256 operations the event loop takes a round that does not wait, as a
- * server does that gets some hundred packets at a time.
+ * In A1 and A2, n timers of 8 TTLs run, and none is due while time is measured.
+ * Every 256 operations the event loop runs a round that does not wait, as a
+ * server does that receives some hundred packets at a time.
  *
- * In A3 n timers are started and all fire, within 200 ms; what counts is the
- * processor's time of all that, the event loop's own included. How late timers fire
- * is told by one in 16, and how many of those are early. A timer of the benchmark's
- * own, due when a run may take no longer, ends it if some do not fire.
+ * In A3, n timers are started and all fire within 200 ms. The result is the CPU
+ * time of all that, including the event loop. One timer in 16 measures its
+ * lateness, and whether it is early. If some timers do not fire, a timer of the
+ * benchmark, due at the time limit, ends the run.
  *
- * Each run checks that those fired that were to, once each, and no others.
+ * Each run checks that the expected timers have fired once, and no others.
  */
 #include "host.h"
 #include "workload.h"
@@ -21,20 +21,20 @@
 #include <time.h>
 
 #define HOST_FAR_TTLS 8u
-#define HOST_LEAST UINT64_C(60000000000) /* ns: the shortest of them */
-#define HOST_NEAR_TTLS 200u              /* of A3, */
-#define HOST_NEAR UINT64_C(20000000)     /* the shortest of them, */
-#define HOST_STEP UINT64_C(1000000)      /* and between them */
+#define HOST_LEAST UINT64_C(60000000000) /* ns: the shortest TTL */
+#define HOST_NEAR_TTLS 200u              /* of A3 */
+#define HOST_NEAR UINT64_C(20000000)     /* the shortest of them */
+#define HOST_STEP UINT64_C(1000000)      /* distance between them */
 #define HOST_ROUND 256u                  /* operations between rounds */
-#define HOST_SAMPLE 16u /* one timer in so many tells how late it is */
-#define HOST_PROBES 64u /* timers that are looked at in the end */
-#define HOST_APART 512u /* a pair of A2 has so many between start and stop */
+#define HOST_SAMPLE 16u /* one timer in this many is measured */
+#define HOST_PROBES 64u /* timers that are checked at the end */
+#define HOST_APART 512u /* starts between start and stop of a timer in A2 */
 
 struct host_play {
     struct run *run;
     const struct host *host;
     uint64_t fired;
-    uint64_t *due; /* of A3, one in HOST_SAMPLE; else NULL */
+    uint64_t *due; /* A3: one in HOST_SAMPLE; otherwise NULL */
 };
 
 static struct lawn_histogram host_latency;
@@ -75,7 +75,7 @@ on_fire(struct object *object, void *arg)
     struct run *run = play->run;
 
     if (play->due != NULL && object->id == run->cell->n) {
-        run->end = RUN_SLOW; /* it was to be stopped */
+        run->end = RUN_SLOW; /* the time limit was reached */
         play->host->quit(run->self);
         return;
     }
@@ -105,7 +105,7 @@ begin_play(struct host_play *play, struct run *run)
     run->stamp = 1;
 }
 
-/* After so many operations, now and then: a round. */
+/* Runs a round after every HOST_ROUND operations. */
 static inline bool
 run_round(struct host_play *play, uint64_t ops)
 {
@@ -131,7 +131,8 @@ start_all(struct host_play *play)
     return true;
 }
 
-/* Nothing has fired, and what was not stopped is running. */
+/* Checks that nothing has fired, and that all timers that were not stopped
+ * run. */
 static void
 stop_far(struct host_play *play)
 {
@@ -177,7 +178,7 @@ host_play_restart(struct run *run)
     stop_far(&play);
 }
 
-/* The timers of A2 are behind all others. */
+/* The timers of A2 are after all others. */
 static bool
 play_pairs(struct host_play *play, uint64_t from, uint64_t ops)
 {
@@ -224,7 +225,7 @@ processor_time(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-/* What must have fired. */
+/* Returns the number of timers that must have fired. */
 static uint64_t
 play_all(struct run *run)
 {

@@ -1,4 +1,4 @@
-/* workload_idle.c - W8: ticks that find nothing due, and jumps of the clock. */
+/* workload_idle.c - W8: ticks without due timers, and jumps of the clock. */
 #include "workload.h"
 
 #define IDLE_MOWS 500000u

@@ -1,18 +1,19 @@
-/* workload_life.c - W1 to W5: one life of a server, a stage each.
+/* workload_life.c - W1 to W5: one life of a server, one stage each.
  *
  * All timers are started (W1) and stopped (W2), started again and restarted at
- * random (W3), some serve as request deadlines (W5); then all are started anew,
- * spread over the longest TTL, and fire and start again (W4). So the later
- * stages meet a structure that has been in use, and the grid takes a fifth of
- * the time. Who is given up in a stage has no figures for those after it.
+ * random (W3). Some serve as request deadlines (W5). Then all are started
+ * again, spread over the longest TTL, and fire and start again (W4). So later
+ * stages run on a structure that has been in use, and the grid takes a fifth of
+ * the time. A contender that is given up in a stage has no figures for later
+ * stages.
  */
 #include "workload.h"
 
-/* Request deadlines under way at a time, and one in so many that is lost. */
+/* Request deadlines in flight at a time; one in this many is lost. */
 #define LIFE_WINDOW 256u
 #define LIFE_LOST 1000u
 
-/* A tick passes after so many operations; tells whether to go on. */
+/* Advances the clock every 1000 operations. Returns whether to continue. */
 static bool
 pass_tick(struct run *run, uint64_t done)
 {
@@ -22,7 +23,7 @@ pass_tick(struct run *run, uint64_t done)
     return done % WORKLOAD_STEP != 0 || run_goes_on(run);
 }
 
-/* Starts all in random order. */
+/* Starts all timers in random order. */
 static void
 fill_up(struct run *run)
 {
@@ -74,8 +75,8 @@ play_restart(struct run *run)
     }
 }
 
-/* The latter half of the order are requests, stopped before; those that are lost
- * fire, or are started again when their turn comes. */
+/* The second half of the order are requests, which were stopped before. Lost
+ * ones fire, or are started again in their turn. */
 static void
 play_deadlines(struct run *run)
 {
@@ -99,7 +100,7 @@ play_deadlines(struct run *run)
     run_finish(run, ops);
 }
 
-/* Starts all timers anew, evenly over so many ticks. */
+/* Starts all timers again, evenly over a number of ticks. */
 static void
 spread_starts(struct run *run, uint64_t ticks)
 {

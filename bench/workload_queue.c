@@ -1,5 +1,5 @@
-/* workload_queue.c - W7: a delayed job queue. Every job fires; what has fired
- * becomes a new job in the next burst. */
+/* workload_queue.c - W7: a delayed job queue. Every job fires, and becomes a
+ * new job in the next burst. */
 #include "workload.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ on_fire(struct object *object, void *arg)
     queue->idle[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-/* Starts what is idle, in random order of memory. */
+/* Starts all idle timers, in random order of memory. */
 static void
 play_burst(struct run *run)
 {
@@ -56,7 +56,7 @@ play_burst(struct run *run)
     }
 }
 
-/* Until so many jobs have fired, and so many ticks have passed. */
+/* Runs until a number of jobs have fired and a number of ticks have passed. */
 static uint64_t
 play_some(struct run *run, uint64_t fires, uint64_t ticks)
 {
@@ -88,7 +88,7 @@ queue_play(struct run *run)
     queue->words = words;
     run->own = queue;
     run->fire = on_fire;
-    /* The first jobs come over the time of the longest delay. */
+    /* The first jobs are spread over the longest delay. */
     for (uint64_t i = 0; i < run->cell->n && run_goes_on(run);) {
         uint64_t upto = i + run->cell->n * QUEUE_BURST / 60000 + 1;
 

@@ -1,15 +1,15 @@
-/* workload_random.c - W10: TTLs without number.
+/* workload_random.c - W10: an unlimited number of TTLs.
  *
- * Each start draws a new TTL from a whole range. Half of the starts are of random
- * running timers, as packets and replies come in; the rest come from timers that
- * fire.
+ * Each start draws a new TTL from a whole range. Half of the starts are
+ * restarts of random running timers, as for packets and replies; the others
+ * follow timers that fire.
  */
 #include "workload.h"
 
 #include <math.h>
 
-/* Drawing a logarithm for each start would be measured along: lognormal TTLs
- * are so many prepared ones, each blurred by up to a sixteenth. */
+/* Computing a logarithm for each start would be measured too. So lognormal TTLs
+ * are taken from a table, and each is varied by up to a sixteenth. */
 #define RANDOM_TABLE 4096u
 #define RANDOM_LONGEST (1u << 20)
 #define RANDOM_TICKS 6u /* per timer: one fires in three ticks */
@@ -48,8 +48,8 @@ start_all(struct run *run)
     }
 }
 
-/* With few timers they are shorter: else nearly all mows would find nothing, and
- * these would be measured. */
+/* With few timers TTLs are shorter: otherwise nearly all mows would find
+ * nothing due, and these would be measured. */
 void
 random_ttls_uniform(struct run *run)
 {
@@ -97,7 +97,7 @@ on_fire(struct object *object, void *arg)
     run->contender->start(run->self, object, object->ttl);
 }
 
-/* So many starts: each tick as many restarts as timers fired. */
+/* Does a number of starts: in each tick as many restarts as timers fired. */
 static uint64_t
 play_some(struct run *run, uint64_t starts)
 {

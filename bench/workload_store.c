@@ -1,13 +1,13 @@
-/* workload_store.c - S1 to S7: one life of a store, a stage each.
+/* workload_store.c - S1 to S7: one life of a store, one stage each.
  *
  * All timers are started (S1) and stopped (S2; both together are S7). Started
  * again, they are looked up (S3), replaced by others (S5) and restarted (S6),
- * and at last they fire (S4). A tick passes every 1000 operations; until the
- * end nothing is due.
+ * and finally they fire (S4). A tick passes every 1000 operations; nothing is
+ * due until the end.
  *
- * An id is computed from its number, which costs less than looking it up in
- * memory would: what is measured is the store. Half of all there is in a payload
- * is the id's, so that what is fired or got is known to be right.
+ * An id is computed from its number, which costs less than a lookup in memory,
+ * so that the store is measured. Half of a payload is derived from the id, so
+ * that returned timers can be checked.
  */
 #include "store.h"
 #include "workload.h"
@@ -39,7 +39,7 @@ make_id(const struct run *run, uint64_t number)
         {first, (first ^ number) * UINT64_C(0x9E3779B97F4A7C15)}};
 }
 
-/* Long enough for nothing to be due before the end. */
+/* Long enough that nothing is due before the end. */
 void
 store_ttls(struct run *run)
 {
@@ -84,7 +84,7 @@ mow_store(struct run *run, uint64_t now, size_t budget)
                               : 0;
 }
 
-/* A tick passes after so many operations; tells whether to go on. */
+/* Advances the clock every 1000 operations. Returns whether to continue. */
 static bool
 pass_tick(struct run *run, uint64_t done)
 {
@@ -107,7 +107,7 @@ start_one(struct run *run, uint64_t number)
     }
 }
 
-/* A stop that finds nothing makes the checksum a wrong one. */
+/* A stop of a missing timer makes the checksum wrong. */
 static inline void
 stop_one(struct run *run, uint64_t number)
 {
@@ -184,7 +184,7 @@ play_get(struct run *run)
     run_finish(run, ops);
 }
 
-/* In each round, every timer of the last one makes way for a new one. */
+/* In each round, a new timer replaces every timer of the previous round. */
 static void
 play_churn(struct run *run)
 {
@@ -207,7 +207,8 @@ play_churn(struct run *run)
     run_finish(run, ops);
 }
 
-/* The number of a random timer after so many rounds of churn, and a bit. */
+/* Returns the number of a random timer after a number of rounds of churn, and a
+ * bit. */
 static uint64_t
 choose_survivor(struct run *run, uint64_t churned)
 {

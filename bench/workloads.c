@@ -1,5 +1,4 @@
-/* workloads.c - the table of workloads. What they do stands in the files named
- * workload_*.c. */
+/* workloads.c - the table of workloads, which are in the files workload_*.c. */
 #include "workloads.h"
 #include "workload.h"
 
@@ -11,7 +10,7 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W1",
         .title = "start",
-        .imitates = "a server that comes up and takes all its connections",
+        .imitates = "a server that starts and accepts all its connections",
         .operation = "start of an idle timer",
         .parameters = "n starts, objects in random order, 1000 per tick",
         .uses_t = true,
@@ -21,10 +20,9 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W2",
         .title = "stop",
-        .imitates = "a server that goes down: every timer is stopped",
+        .imitates = "a server that shuts down: every timer is stopped",
         .operation = "stop of a running timer",
-        .parameters =
-            "n stops in random order, straight after W1, 1000 per tick",
+        .parameters = "n stops in random order, right after W1, 1000 per tick",
         .uses_t = true,
         .stage = LIFE_STOP,
         .first = LIFE_START,
@@ -56,7 +54,7 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W5",
         .title = "deadlines",
-        .imitates = "request deadlines beside idle connections: 99.9 % are "
+        .imitates = "request deadlines next to idle connections: 99.9 % are "
                     "stopped soon after they were started",
         .operation = "start and stop",
         .parameters = "n/2 timers run all the time; n/2 objects serve as "
@@ -82,7 +80,8 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W7",
         .title = "queue",
-        .imitates = "a delayed job queue: every job fires, jobs come in bursts",
+        .imitates =
+            "a delayed job queue: every job fires, jobs are added in bursts",
         .operation = "job: start and firing",
         .parameters = "a burst each 100 ticks; TTLs 1000, 5000, 15000, 60000",
         .longest = 60000,
@@ -92,8 +91,8 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W8",
         .title = "idle",
-        .imitates = "a quiet server: ticks that find nothing to do, and jumps "
-                    "of the clock",
+        .imitates =
+            "a quiet server: ticks without due timers, and jumps of the clock",
         .operation = "mow that fires nothing",
         .parameters = "20 TTLs from 2^22 to 2^23; each 5000th mow jumps 10,000 "
                       "ticks",
@@ -104,8 +103,8 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W9",
         .title = "expiry",
-        .imitates = "the end of an outage: everything is due at once, and is "
-                    "mown with a budget",
+        .imitates = "the end of an outage: all timers are due at once and fire "
+                    "with a budget",
         .operation = "firing",
         .parameters = "20 TTLs from 1000 to 1100, started over 100 ticks; the "
                       "clock jumps to 2000; budget 1000 per mow",
@@ -116,8 +115,8 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W10u",
         .title = "uniform",
-        .imitates = "an adversary: any TTL at each start",
-        .operation = "start (half of them restarts) and what fires of it",
+        .imitates = "an attacker: a random TTL at each start",
+        .operation = "start (half of them restarts), including the firing",
         .parameters = "TTLs uniform in 1 to 2^20, or 6 n if that is less; "
                       "new at each start",
         .longest = UINT64_C(1) << 20,
@@ -127,8 +126,8 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W10l",
         .title = "lognormal",
-        .imitates = "retransmission timeouts after measured round trips",
-        .operation = "start (half of them restarts) and what fires of it",
+        .imitates = "retransmission timeouts from measured round trips",
+        .operation = "start (half of them restarts), including the firing",
         .parameters = "TTLs lognormal, median 200, sigma 1, new at each start",
         .longest = UINT64_C(1) << 21,
         .ttls = random_ttls_lognormal,
@@ -138,7 +137,7 @@ static const struct workload workloads_timers[] = {
         .name = "W10b",
         .title = "backoff",
         .imitates = "retries with exponential back-off and full jitter",
-        .operation = "start (half of them restarts) and what fires of it",
+        .operation = "start (half of them restarts), including the firing",
         .parameters = "TTLs uniform in 1 to 2^k, k = 4 to 16 by attempt",
         .longest = UINT64_C(1) << 16,
         .ttls = random_ttls_backoff,
@@ -147,7 +146,7 @@ static const struct workload workloads_timers[] = {
     {
         .name = "W11",
         .title = "cache",
-        .imitates = "a cache: TTLs after the statistics of 53 Twitter clusters "
+        .imitates = "a cache: TTLs with the statistics of 53 Twitter clusters "
                     "(twitter/cache-trace, March 2020)",
         .operation = "set (starts or restarts the key's timer); 1 % deletes",
         .parameters = "5 s to 92.6 d in seconds; 1 to 10 TTLs per cluster, 8 "
@@ -171,7 +170,8 @@ static const struct workload workloads_store[] = {
         .title = "start",
         .imitates = "a cache that is filled, and grows",
         .operation = "start of a timer with a new id",
-        .parameters = "n starts of random ids; no store is told how many",
+        .parameters =
+            "n starts of random ids; the number is not announced to the store",
         WORKLOADS_STORE(STORE_START),
     },
     {
@@ -179,30 +179,30 @@ static const struct workload workloads_store[] = {
         .title = "stop",
         .imitates = "a cache that is emptied, and shrinks",
         .operation = "stop of a timer by its id",
-        .parameters = "n stops in random order, straight after S1",
+        .parameters = "n stops in random order, right after S1",
         WORKLOADS_STORE(STORE_STOP),
     },
     {
         .name = "S3",
         .title = "get",
         .imitates = "reading from a cache: all are hits",
-        .operation = "get by id, of which the payload is read",
+        .operation = "get by id; the payload is read",
         .parameters = "n timers, random ids",
         WORKLOADS_STORE(STORE_GET),
     },
     {
         .name = "S4",
         .title = "fire",
-        .imitates = "sessions that end by themselves",
-        .operation = "firing of a timer, of which id and payload are read",
-        .parameters = "all n fire in some 200 mows; of the tails each mow has "
+        .imitates = "sessions that expire",
+        .operation = "firing of a timer; id and payload are read",
+        .parameters = "all n fire in about 200 mows; for the tail each mow has "
                       "a budget of 1",
         WORKLOADS_STORE(STORE_FIRE),
     },
     {
         .name = "S5",
         .title = "churn",
-        .imitates = "a full cache: something goes, something new comes",
+        .imitates = "a full cache: a new entry replaces another",
         .operation = "stop by id, and start of a new id",
         .parameters = "n timers, random ids",
         WORKLOADS_STORE(STORE_CHURN),
@@ -210,29 +210,29 @@ static const struct workload workloads_store[] = {
     {
         .name = "S6",
         .title = "touch",
-        .imitates = "sessions that are used, and last longer for it",
-        .operation = "restart by id; the payload stays",
+        .imitates = "sessions that are extended by use",
+        .operation = "restart by id; the payload is kept",
         .parameters = "n timers, random ids, each with a random TTL of 20",
         WORKLOADS_STORE(STORE_TOUCH),
     },
     {
         .name = "S7",
         .title = "pair",
-        .imitates = "S1 and S2 together: a whole life of all timers",
+        .imitates = "S1 and S2 together: the whole life of all timers",
         .operation = "start, and later stop",
         .parameters = "n starts, then n stops in random order",
         WORKLOADS_STORE(STORE_PAIR),
     },
 };
 
-/* Those with a latency have no threads to choose. */
+/* Workloads that measure latency have a fixed number of threads. */
 static const struct workload workloads_crew[] = {
     {
         .name = "T1",
         .title = "local",
         .imitates = "servers with a loop per thread, each with its own timers",
         .operation = "start, and stop of one started n/2 before",
-        .parameters = "t workers on timers of their own; a round of the loop "
+        .parameters = "t workers, each on its own timers; a round of the loop "
                       "every 256 pairs",
         .part = PART_CREWS,
         .uses_t = true,
@@ -244,11 +244,11 @@ static const struct workload workloads_crew[] = {
     {
         .name = "T2",
         .title = "remote",
-        .imitates = "threads that make requests, and workers that keep their "
-                    "deadlines",
+        .imitates =
+            "threads that make requests, and workers that run their timers",
         .operation = "start, and stop of one started n/2 before",
-        .parameters = "t threads that are no workers, on timers that t workers "
-                      "keep; until the last message is taken",
+        .parameters = "t threads that are not workers, on timers of t workers; "
+                      "until the last message is processed",
         .part = PART_CREWS,
         .uses_t = true,
         .least_t = 1,
@@ -259,10 +259,11 @@ static const struct workload workloads_crew[] = {
     {
         .name = "T3",
         .title = "mixed",
-        .imitates = "a loop per thread, and a connection in ten that has moved",
+        .imitates =
+            "a loop per thread, and one connection in ten that has moved",
         .operation = "start, and stop of one started n/2 before",
-        .parameters = "t workers; one pair in ten on a timer that the next one "
-                      "keeps; until the last message is taken",
+        .parameters = "t workers; one pair in ten on a timer of the next "
+                      "worker; until the last message is processed",
         .part = PART_CREWS,
         .uses_t = true,
         .least_t = 2,
@@ -273,7 +274,7 @@ static const struct workload workloads_crew[] = {
     {
         .name = "T4",
         .title = "wake",
-        .imitates = "work handed to a thread that sleeps",
+        .imitates = "work passed to a thread that sleeps",
         .operation = "from a start with TTL 0 until it fires on the worker",
         .parameters = "one starter, one worker that sleeps",
         .part = PART_CREWS,
@@ -284,7 +285,7 @@ static const struct workload workloads_crew[] = {
     {
         .name = "T5",
         .title = "busy",
-        .imitates = "work handed to a thread that has enough to do",
+        .imitates = "work passed to a busy thread",
         .operation = "from a start with TTL 0 until it fires on the worker",
         .parameters =
             "one starter, one worker as in T1, but with a round every "
@@ -297,11 +298,10 @@ static const struct workload workloads_crew[] = {
     {
         .name = "T6",
         .title = "fire",
-        .imitates = "threads that hand their work to workers, all of it",
+        .imitates = "threads that pass all their work to workers",
         .operation = "start with TTL 0, and its firing",
-        .parameters =
-            "t threads that are no workers, t workers; a thread waits "
-            "when all its n timers are under way",
+        .parameters = "t threads that are not workers, t workers; a thread "
+                      "waits while all its n timers are in flight",
         .part = PART_CREWS,
         .uses_t = true,
         .least_t = 1,
@@ -315,7 +315,7 @@ static const struct workload workloads_host[] = {
     {
         .name = "A1",
         .title = "restart",
-        .imitates = "connections that are kept alive by what they send",
+        .imitates = "connections that are kept alive by their packets",
         .operation = "restart of a random timer",
         .parameters = "n timers of 8 TTLs; a round of the event loop every 256 "
                       "restarts",
@@ -327,7 +327,7 @@ static const struct workload workloads_host[] = {
     {
         .name = "A2",
         .title = "pair",
-        .imitates = "requests with a deadline, beside idle connections",
+        .imitates = "requests with a deadline, next to idle connections",
         .operation = "start, and stop of one started 512 before",
         .parameters = "n others are running, of 8 TTLs; a round of the event "
                       "loop every 256 pairs",
@@ -340,9 +340,9 @@ static const struct workload workloads_host[] = {
         .name = "A3",
         .title = "fire",
         .imitates = "delayed jobs, all of which fire",
-        .operation = "start and firing, in time of the processor",
-        .parameters = "n timers, due within 200 ms; the percentiles are how "
-                      "late they fire",
+        .operation = "start and firing, in CPU time",
+        .parameters =
+            "n timers, due within 200 ms; the percentiles are their lateness",
         .part = PART_HOSTS,
         .longest = HOST_LONGEST,
         .ttls = host_ttls_near,
@@ -369,7 +369,7 @@ workloads_all(enum contender_part part, size_t *count)
     return workloads_timers;
 }
 
-/* About one timer fires in three ticks at least, however few there are. */
+/* On average at least one timer fires in three ticks, however few there are. */
 uint64_t
 workloads_longest(const struct cell *cell)
 {

@@ -1,4 +1,4 @@
-/* completion.c - "lawn completion": scripts for shells. */
+/* completion.c - "lawn completion": prints completion scripts for shells. */
 #include "completion.h"
 #include "tool.h"
 #include "verbs.h"
@@ -9,49 +9,49 @@ static options_run_fn write_script;
 
 static const struct options_verb completion_bash_verb = {
     .name = "completion bash",
-    .summary = "a script for bash",
-    .details = "Prints a script after which bash completes the verbs and "
-               "options of\n"
-               "lawn(1). An installed lawn has it in\n"
-               "share/bash-completion/completions, where the package\n"
-               "bash-completion finds it; without that, a line in ~/.bashrc\n"
-               "does: source <(lawn completion bash)\n",
+    .summary = "print a script for bash",
+    .details =
+        "Prints a script that makes bash complete the verbs and options of\n"
+        "lawn(1). \"make install\" puts it into "
+        "share/bash-completion/completions,\n"
+        "where the package bash-completion finds it. Without that package, "
+        "add\n"
+        "this line to ~/.bashrc: source <(lawn completion bash)\n",
     .example = "lawn completion bash >lawn.bash",
     .run = write_script,
 };
 
 static const struct options_verb completion_zsh_verb = {
     .name = "completion zsh",
-    .summary = "a script for zsh",
+    .summary = "print a script for zsh",
     .details =
-        "Prints a function with which zsh completes the verbs and "
-        "options of\n"
-        "lawn(1). An installed lawn has it in share/zsh/site-functions;\n"
-        "any other folder of $fpath does as well, for a file that is\n"
-        "called _lawn.\n",
+        "Prints a function that makes zsh complete the verbs and options of\n"
+        "lawn(1). \"make install\" puts it into share/zsh/site-functions. Any\n"
+        "other directory of $fpath works too; the file must be named _lawn.\n",
     .example = "lawn completion zsh >_lawn",
     .run = write_script,
 };
 
 static const struct options_verb completion_fish_verb = {
     .name = "completion fish",
-    .summary = "a script for fish",
-    .details = "Prints a script with which fish completes the verbs and "
-               "options of\n"
-               "lawn(1). An installed lawn has it in\n"
-               "share/fish/vendor_completions.d; ~/.config/fish/completions\n"
-               "does as well.\n",
+    .summary = "print a script for fish",
+    .details =
+        "Prints a script that makes fish complete the verbs and options of\n"
+        "lawn(1). \"make install\" puts it into "
+        "share/fish/vendor_completions.d.\n"
+        "The directory ~/.config/fish/completions works too.\n",
     .example = "lawn completion fish >lawn.fish",
     .run = write_script,
 };
 
 static const struct options_verb completion_table_verb = {
     .name = "completion table",
-    .summary = "all options, a line each, for other tools",
-    .details =
-        "Prints a line for each option of each verb. Its fields, separated by\n"
-        "tabs: verb, own or common, letter, name, what its value is called,\n"
-        "default, what it is without a value, words that it takes, text.\n",
+    .summary = "print all options as a table, for other tools",
+    .details = "Prints one line for each option of each verb. The fields, "
+               "separated by\n"
+               "tabs, are: verb, \"own\" or \"common\", letter, name, name of "
+               "the value,\n"
+               "default, value if none is given, accepted words, help text.\n",
     .example = "lawn completion table | cut -f 1,4",
     .run = write_script,
 };
@@ -90,9 +90,9 @@ write_script(const struct options_verb *verb, int argc, char **argv)
 const struct options_verb completion_verb = {
     .name = "completion",
     .summary = "complete lawn's verbs and options in bash, zsh or fish",
-    .details = "Prints what makes a shell complete the verbs and options of "
-               "lawn(1);\n"
-               "the help of each says where it goes.\n",
+    .details =
+        "Prints a script that makes a shell complete the verbs and options of\n"
+        "lawn(1). The help of each verb explains where to install it.\n",
     .example = "source <(lawn completion bash)",
     .verbs = completion_verbs,
     .run = verbs_dispatch,

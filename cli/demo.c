@@ -1,20 +1,20 @@
-/* demo.c - "lawn demo": a busy server's timers on the real clock.
+/* demo.c - "lawn demo": the timers of a busy server on the real clock.
  *
- * An imagined server holds many connections, each with a timer. They arrive
- * over the first second, or tenth of a short run. Three in four talk: at
- * random, each word restarts its connection's timer, and one in eight is the
- * last one, which stops it; another connection takes its place a little later.
- * One in four stays silent until its timer fires, and is started again then,
- * as are others whose timers fire.
+ * A simulated server has many connections with one timer each. They arrive over
+ * the first second, or over the first tenth of a short run. Three in four send
+ * packets at random times: each packet restarts the connection's timer, except
+ * that one packet in eight is the last one and stops it. A stopped connection
+ * is replaced a little later. One connection in four stays silent until its
+ * timer fires. A connection whose timer fires is started again.
  *
- * One thread does it all, and never sleeps: read the clock, mow, let a batch of
- * connections talk. So a timer is late by about one batch, and the rate is what
- * one core can do with objects spread over memory.
+ * One thread does all the work and never sleeps: it reads the clock, mows, and
+ * sends a batch of packets. A timer is therefore late by about one batch, and
+ * the rate is the rate of one core with objects spread over memory.
  *
- * Each connection also notes its deadline by itself. What the lawn does is
- * judged by these notes alone: a timer that fires before its note says is
- * early; one that should be running and is not, or that should have fired and
- * did not, is lost.
+ * Each connection also stores its deadline independently of the lawn. The lawn
+ * is checked against these deadlines only: a timer that fires before its stored
+ * deadline is early; one that should be running but is not, or that should have
+ * fired but did not, is lost.
  */
 #include "demo.h"
 #include "options.h"
@@ -30,21 +30,21 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEMO_BATCH 64        /* words between two looks at the clock */
-#define DEMO_BUDGET 256      /* fires between two looks at the clock */
+#define DEMO_BATCH 64        /* packets between two readings of the clock */
+#define DEMO_BUDGET 256      /* timers fired between two readings */
 #define DEMO_REPLACE_MAX 256 /* connections stopped and not yet replaced */
 
-/* As large as a cache line, as if the server kept more in it. */
+/* One cache line, as if the server stored more data in it. */
 struct demo_connection {
     struct lawn_timer timer;
-    uint64_t due; /* our own note of the deadline; LAWN_NEVER when stopped */
+    uint64_t due; /* our own copy of the deadline; LAWN_NEVER when stopped */
     size_t ttl;   /* index */
     unsigned char rest[24];
 };
 
-/* connections[0 .. arrived) are in use, of as many as there are timers and a
- * few more: the last few stopped ones wait in stopped[], oldest at [turn], NULL
- * before there were so many. */
+/* connections[0 .. arrived) are in use. There are slightly more connections
+ * than timers: the last few stopped ones are in stopped[], the oldest at
+ * [turn]; NULL until that place was used. */
 struct demo_server {
     struct demo demo;
     struct demo_connection *connections;
@@ -71,7 +71,7 @@ on_signal(int number)
     demo_signalled = 1;
 }
 
-/* The first signal ends the run, a second one the process. */
+/* The first signal ends the run; a second one ends the process. */
 static void
 catch_signals(void)
 {
@@ -102,7 +102,8 @@ next_random(struct demo_server *server)
     return z ^ (z >> 31);
 }
 
-/* A number below end, which is at most 2^32, from the upper half of random. */
+/* Returns a number below end, which is at most 2^32, from the upper half of
+ * random. */
 static uint64_t
 scale_below(uint64_t end, uint64_t random)
 {
@@ -139,7 +140,7 @@ demo_rate(const struct demo *demo, const struct demo_counts *past,
     return seconds > 0 ? (double)(now_value - past_value) / seconds : 0;
 }
 
-/* Starts or restarts its timer, and notes when it is due. */
+/* Starts or restarts a connection's timer, and stores its deadline. */
 static void
 start_timer(struct demo *demo, struct demo_connection *connection)
 {
@@ -148,7 +149,7 @@ start_timer(struct demo *demo, struct demo_connection *connection)
     lawn_start(demo->lawn, &connection->timer, ttl);
 }
 
-/* A new connection, of a random TTL, begins. */
+/* Starts a new connection with a random TTL. */
 static void
 open_connection(struct demo_server *server, struct demo_connection *connection)
 {
@@ -169,7 +170,7 @@ add_arrivals(struct demo_server *server)
     open_connection(server, connection);
 }
 
-/* A connection ends, and the one that ended some while ago is replaced. */
+/* Stops a connection, and replaces one that was stopped earlier. */
 static void
 close_connection(struct demo_server *server, struct demo_connection *connection)
 {
@@ -191,7 +192,7 @@ close_connection(struct demo_server *server, struct demo_connection *connection)
     }
 }
 
-/* Some connection says something, unless it is one of the silent ones. */
+/* Sends packets on random connections; silent ones send nothing. */
 static void
 send_packets(struct demo_server *server)
 {
@@ -210,7 +211,8 @@ send_packets(struct demo_server *server)
     }
 }
 
-/* A timer that was stopped is never due, so if it fires that is early too. */
+/* A stopped timer has the deadline LAWN_NEVER, so if it fires it counts as
+ * early. */
 static void
 on_fire(struct lawn_timer *timer, void *arg)
 {
@@ -228,7 +230,7 @@ on_fire(struct lawn_timer *timer, void *arg)
     demo->counts.starts++;
 }
 
-/* How many connections should have arrived by now. */
+/* Returns the number of connections that should have arrived by now. */
 static uint64_t
 count_wanted(const struct demo_server *server)
 {
@@ -261,7 +263,7 @@ run_batch(struct demo_server *server)
     }
 }
 
-/* False if the output cannot be written. */
+/* Returns false if the output cannot be written. */
 static bool
 show_frame(struct demo *demo, enum demo_view view)
 {
@@ -304,8 +306,8 @@ run_server(struct demo_server *server, enum demo_view view)
     demo->interrupted = demo_signalled != 0;
 }
 
-/* Fires all that is due, and then compares every connection's note with what
- * the lawn says. */
+/* Fires the due timers, and then compares the stored deadline of each
+ * connection with the lawn. Counts the differences in demo->lost. */
 static void
 set_defaults(struct demo_server *server)
 {
@@ -347,7 +349,8 @@ print_report(const struct demo *demo)
     if (demo->early == 0 && demo->lost == 0) {
         return VERBS_OK;
     }
-    fputs("lawn demo: timers fired early or were lost: a bug in lawn\n",
+    fputs("lawn demo: check failed: timers fired early or were lost; please "
+          "report this bug\n",
           stderr);
     return VERBS_FAILED;
 }
@@ -413,8 +416,8 @@ run_demo(const struct options_verb *verb, int argc, char **argv)
         code = serve_demo(&server);
     } else {
         fprintf(stderr,
-                "lawn demo: no memory for %s timers of %zu bytes each "
-                "with their connections; try fewer: --timers\n",
+                "lawn demo: out of memory for %s timers of %zu bytes each, "
+                "including their connections; use fewer: --timers\n",
                 text_count(options.timers).s, sizeof(struct demo_connection));
     }
     lawn_free(server.demo.lawn);
@@ -422,7 +425,7 @@ run_demo(const struct options_verb *verb, int argc, char **argv)
     return code;
 }
 
-/* Comma-separated durations, into a struct demo_ttls. */
+/* Parses comma-separated durations into a struct demo_ttls. */
 static bool
 parse_ttls(const struct options_spec *spec, const char *text, void *out)
 {
@@ -446,7 +449,7 @@ static const struct options_spec demo_specs[] = {
         .name = "timers",
         .value = "N",
         .initial = "1M",
-        .help = "how many timers",
+        .help = "number of timers",
         .accepts = "a count from 1 to 4G, such as 5000, 250k, 1M or 1e6",
         .parse = options_count,
         .min = 1,
@@ -457,7 +460,7 @@ static const struct options_spec demo_specs[] = {
         .name = "seconds",
         .value = "S",
         .initial = "10",
-        .help = "how long",
+        .help = "how long to run",
         .accepts = "a time from 0.01 to 86400 seconds, such as 10, 0.5 or 2m",
         .parse = options_seconds,
         .min = DEMO_SECOND / 100,
@@ -468,7 +471,7 @@ static const struct options_spec demo_specs[] = {
         .name = "ttls",
         .value = "LIST",
         .initial = "100ms,250ms,500ms,1s,2s,5s,10s,30s",
-        .help = "the times that timers wait",
+        .help = "TTLs of the timers",
         .accepts = "a list of 1 to 64 durations from 1us to 36500d, such as "
                    "250ms,5s,1h30m",
         .parse = parse_ttls,
@@ -480,7 +483,7 @@ static const struct options_spec demo_specs[] = {
         .name = "seed",
         .value = "N",
         .initial = "1",
-        .help = "of the random traffic",
+        .help = "seed of the random traffic",
         .accepts = "a whole number from 0 to 18446744073709551615",
         .parse = options_number,
         .max = UINT64_MAX,
@@ -488,7 +491,7 @@ static const struct options_spec demo_specs[] = {
     },
     {
         .name = "json",
-        .help = "print nothing but the summary, as a JSON object",
+        .help = "print only the summary, as a JSON object",
         .parse = options_flag,
         .offset = offsetof(struct demo_options, json),
     },
@@ -497,13 +500,16 @@ static const struct options_spec demo_specs[] = {
 
 const struct options_verb demo_verb = {
     .name = "demo",
-    .summary = "run a million timers on the real clock, and draw them",
-    .details =
-        "Runs the timers of a busy server on the real clock: connections\n"
-        "start, restart, stop and fire theirs as fast as one core can, and\n"
-        "each fire is checked against the clock. Draws the lawn on a\n"
-        "terminal, else prints a line a second; then a summary. Ctrl-C ends\n"
-        "the run early.\n",
+    .summary = "run a million timers on the real clock and draw them",
+    .details = "Runs the timers of a busy server on the real clock. "
+               "Connections start,\n"
+               "restart and stop timers as fast as one core allows, and each "
+               "timer that\n"
+               "fires is checked against the clock. Draws the lawn if standard "
+               "output is\n"
+               "a terminal; otherwise prints one line per second. Prints a "
+               "summary at\n"
+               "the end. Ctrl-C ends the run early.\n",
     .example = "lawn demo --timers 250k --seconds 5 --ttls 250ms,5s,1h30m",
     .specs = demo_specs,
     .run = run_demo,

@@ -1,7 +1,7 @@
-/* demo.h - the state that the files of "lawn demo" share.
+/* demo.h - the state shared by the files of "lawn demo".
  *
- * demo.c runs the server and its timers, demo_report.c prints figures,
- * demo_draw.c draws them on a terminal. The latter two only read it.
+ * demo.c runs the server and its timers, demo_report.c prints figures, and
+ * demo_draw.c draws them on a terminal. The latter two only read the state.
  */
 #ifndef LAWN_CLI_DEMO_H
 #define LAWN_CLI_DEMO_H
@@ -31,7 +31,7 @@ struct demo_options {
     bool json;
 };
 
-/* What happened up to a time: starts == stops + fires + sum of standing. */
+/* Counts up to a time: starts == stops + fires + sum of standing. */
 struct demo_counts {
     uint64_t at;
     uint64_t starts;
@@ -45,29 +45,30 @@ struct demo_counts {
 struct demo {
     const struct demo_options *options;
     struct lawn *lawn;
-    uint64_t begin; /* CLOCK_MONOTONIC, ns, as all times here */
+    uint64_t begin; /* CLOCK_MONOTONIC in ns, like all times here */
     uint64_t now;   /* read once per batch */
     struct demo_counts counts;
     struct lawn_histogram
         lateness; /* ns from deadline to the mow that fired it */
     uint64_t early;
     uint64_t lost;
-    uint64_t core_ns; /* how long the process had a core */
+    uint64_t core_ns; /* how long the process ran on a core */
     bool interrupted;
 
-    /* counts of the last frames, frame f at [f % size]: rates are taken
+    /* Counts of the last frames; frame f is at [f % size]. Rates are computed
      * between two of them. */
     struct demo_counts frames[DEMO_FRAMES_PER_SECOND + 1];
-    uint64_t frame; /* how many there were */
+    uint64_t frame; /* number of frames so far */
 };
 
 uint64_t demo_operations(const struct demo_counts *counts);
 uint64_t demo_running(const struct demo *demo);
 
-/* The counts of up to back frames ago: of the oldest there is, else zero. */
+/* Returns the counts of `back` frames ago, or of the oldest frame, or zeros. */
 const struct demo_counts *demo_past(const struct demo *demo, uint64_t back);
 
-/* Events per second between two counts, given both values of one counter. */
+/* Returns events per second between two counts, given both values of one
+ * counter. */
 double demo_rate(const struct demo *demo, const struct demo_counts *past,
                  uint64_t now_value, uint64_t past_value);
 
@@ -76,7 +77,7 @@ void demo_report_line(const struct demo *demo, FILE *out);
 void demo_report_summary(const struct demo *demo, FILE *out);
 void demo_report_json(const struct demo *demo, FILE *out);
 
-/* Whether stdout is a terminal large and able enough to draw on. */
+/* Returns whether stdout is a terminal that is large and capable enough. */
 bool demo_draw_possible(void);
 void demo_draw_open(void); /* screen_close() ends it */
 void demo_draw_frame(const struct demo *demo);

@@ -1,13 +1,14 @@
 /* demo_draw.c - draws the lawn of "lawn demo" on a terminal.
  *
- * The whole screen is printed anew for each frame, from the top left corner:
- * nothing needs to know what was there before, so a resized window is right
- * with the next frame. Above, a mower crosses a meadow as the run proceeds.
- * Below, a strip of grass per TTL: as long as timers stand in it, and cut as
- * far as timers fire within a second. Block characters where the locale has
- * UTF-8, else ASCII; colours unless NO_COLOR is set.
+ * Each frame prints the whole screen again from the top left corner, so no
+ * state of the screen is needed, and a resized window is correct in the next
+ * frame. At the top, a mower crosses a meadow as the run proceeds. Below is a
+ * strip of grass for each TTL: its length is the number of running timers, and
+ * the cut part is the number of timers that fire in one second. Uses block
+ * characters if the locale is UTF-8, otherwise ASCII; uses colors unless
+ * NO_COLOR is set.
  *
- * Cost: some 4 KiB of output a frame at 80 columns, tens of microseconds.
+ * Cost: about 4 KiB of output per frame at 80 columns, tens of microseconds.
  */
 #include "demo.h"
 #include "screen.h"
@@ -21,15 +22,15 @@
 #define DRAW_COLUMNS_MIN 59
 #define DRAW_COLUMNS_MAX 200
 #define DRAW_ROWS_MIN 16
-#define DRAW_ROWS_FIXED 7 /* all but meadow and strips, the last one free */
-#define DRAW_LABELS 34    /* columns of a strip that are not grass */
+#define DRAW_ROWS_FIXED 7 /* not meadow or strips; one is empty */
+#define DRAW_LABELS 34    /* columns of a strip other than grass */
 #define DRAW_MOWER 6
 
-/* The ways to draw, chosen once. */
+/* How to draw; set once at the start. */
 static struct {
     bool utf8;
     bool colours;
-    const char *ink; /* the colour in use */
+    const char *ink; /* the current color */
 } draw;
 
 static const char draw_plain[] = "";
@@ -88,7 +89,7 @@ end_line(void)
     fputs("\033[K\n", stdout);
 }
 
-/* One cell of grass, 0 to 8 eighths high. */
+/* Draws one cell of grass, 0 to 8 eighths high. */
 static void
 draw_blade(size_t eighths)
 {
@@ -102,15 +103,16 @@ draw_blade(size_t eighths)
     }
 }
 
-/* 0 to 7, the same for the same place: no blade is as high as the next. */
+/* Returns 0 to 7, always the same for a place: neighboring blades differ in
+ * height. */
 static size_t
 hash_place(size_t place)
 {
     return (size_t)(((uint32_t)place * UINT32_C(2654435769)) >> 29);
 }
 
-/* How high grass stands at a place, in eighths below 8 * cells: uneven, and
- * lower where the wind is. */
+/* Returns the height of the grass at a place, in eighths below 8 * cells:
+ * uneven, and lower where the wind blows. */
 static size_t
 height_of(size_t place, uint64_t frame, size_t cells)
 {
@@ -137,7 +139,7 @@ draw_title(const struct demo *demo, struct screen_size size)
     end_line();
 }
 
-/* The mower's cell in a row counted from the ground. */
+/* Draws the mower's cell in a row. Row 0 is the ground. */
 static void
 draw_mower_cell(size_t row, size_t cell)
 {
@@ -146,7 +148,7 @@ draw_mower_cell(size_t row, size_t cell)
     putchar(row < 3 ? bodies[row][cell] : ' ');
 }
 
-/* What flies behind the mower, thinning out. */
+/* Draws the clippings behind the mower, fewer with distance. */
 static void
 draw_clipping(size_t row, size_t behind, uint64_t frame)
 {
@@ -156,7 +158,7 @@ draw_clipping(size_t row, size_t behind, uint64_t frame)
     putchar(flies ? '\'' : ' ');
 }
 
-/* One row of the meadow, row 0 being the ground. */
+/* Draws one row of the meadow. Row 0 is the ground. */
 static void
 draw_meadow_row(const struct demo *demo, struct screen_size size, size_t cells,
                 size_t row)
@@ -180,7 +182,8 @@ draw_meadow_row(const struct demo *demo, struct screen_size size, size_t cells,
     end_line();
 }
 
-/* The strip of one TTL. longest is the most that stand in any. */
+/* Draws the strip of one TTL. longest is the largest number of timers of any
+ * TTL. */
 static void
 draw_strip(const struct demo *demo, struct screen_size size, size_t ttl,
            uint64_t longest)
@@ -222,7 +225,7 @@ draw_strips(const struct demo *demo, struct screen_size size, size_t rows)
     }
     use_ink(draw_faint);
     printf(" %8s %-*s %10s %11s ", "TTL", (int)(size.columns - DRAW_LABELS),
-           "standing, and mown in 1 s", "timers", "fired");
+           "running, fired in 1 s", "timers", "fired");
     end_line();
     for (size_t i = 0; i < shown; i++) {
         draw_strip(demo, size, i, longest);

@@ -16,15 +16,16 @@ elapsed_seconds(const struct demo *demo)
     return to_seconds(demo->now - demo->begin);
 }
 
-/* How much of the time the process had a core; without one it is late. */
+/* Returns the share of the time in which the process ran on a core. Without a
+ * core it fires timers late. */
 static double
 core_percent(const struct demo *demo)
 {
     return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
-/* What the lawn needs for one timer: the timer itself, and its share of the
- * lawn's own memory, which does not grow. */
+/* Returns the memory per timer: the timer itself, and its share of the lawn,
+ * which does not grow. */
 static double
 bytes_per_timer(const struct demo *demo, const struct lawn_counters *stats)
 {
@@ -91,11 +92,11 @@ demo_report_summary(const struct demo *demo, FILE *out)
             text_lateness(lawn_histogram_at(lateness, 50000)).s,
             text_lateness(lawn_histogram_at(lateness, 99000)).s,
             text_lateness(lateness->max).s);
-    fprintf(out, "  %-11s   had one for %.0f %% of the time\n", "core",
+    fprintf(out, "  %-11s   available for %.0f %% of the time\n", "core",
             core_percent(demo));
     fprintf(out,
-            "  %-11s   %.2f bytes per timer: %zu in its object and\n"
-            "  %-11s   its share of the lawn's %s bytes\n",
+            "  %-11s   %.2f bytes per timer: %zu in the timer and\n"
+            "  %-11s   a share of the %s bytes of the lawn\n",
             "memory", bytes_per_timer(demo, &stats), sizeof(struct lawn_timer),
             "", text_count(stats.bytes).s);
 }

@@ -1,7 +1,7 @@
 /* main.c - lawn(1): finds the verb and runs it.
  *
- * Every verb's output goes through stdout; whether all of it was written is
- * checked here, once, for all of them.
+ * All verbs write to stdout. main() checks once, for all of them, that all
+ * output was written.
  */
 #include "output.h"
 #include "tool.h"
@@ -15,7 +15,7 @@
 
 #define MAIN_COLUMN 21 /* where summaries begin */
 
-/* "absent DURATION": the verb, and what must follow it first. */
+/* Prints a verb and its first required operand: "absent DURATION". */
 static void
 put_verb(const struct options_verb *verb, FILE *out)
 {
@@ -27,52 +27,49 @@ put_verb(const struct options_verb *verb, FILE *out)
     options_put_entry(name, verb->summary, MAIN_COLUMN, out);
 }
 
-/* What a newcomer needs to know to use a filter, besides which there are. */
+/* The part of the help that explains how to use a filter. */
 static const char help_notes[] =
-    "\n"
-    "A filter reads standard input, or the FILEs that follow its first "
+    "\nA filter reads standard input, or the FILEs that follow its first "
     "argument, and\n"
     "writes to standard output; join reads two: join DURATION -k KEY LEFT "
     "RIGHT.\n"
-    "'lawn help VERB' tells its options, and 'man lawn-filters' all the rest.\n"
+    "'lawn help VERB' lists its options; 'man lawn-filters' has the details.\n"
     "Status: 1 absent (--exit-on-absent), 2 usage, 3 input, 4 output, 128+N "
     "signal.\n"
-    "  DURATION           250ms, 5s, 1h30m: d h m s ms us ns; or just seconds\n"
-    "  RATE               lines per time: 10/s, 1/1h\n"
-    "\n"
-    "keys: which lines belong together; without -k all, for dedupe equal "
-    "ones:\n"
-    "  -k 2               lines with the same column 2; blanks separate, -d , "
-    "commas\n"
-    "  -k .user.id        lines with the same value at this path of their "
-    "JSON\n"
-    "  -k '/id=(\\w+)/'    lines with the same text in the parentheses; POSIX "
-    "regex\n"
-    "\n"
-    "time: when a line was read, unless lines hold their own:\n"
-    "  --time-field 1     it stands in this column, JSON path or /regex/, in "
+    "  DURATION           250ms, 5s, 1h30m (d h m s ms us ns), or plain "
     "seconds\n"
-    "                     or as 2026-11-15T10:00:00Z; nothing waits then\n"
-    "  --time-unit ms     numbers there are ms, us or ns\n"
-    "\n"
+    "  RATE               lines per time: 10/s, 1/1h\n\n"
+    "keys: -k groups lines; without it there is one group (dedupe: equal "
+    "lines):\n"
+    "  -k 2               lines with the same column 2, between blanks (-d , "
+    "commas)\n"
+    "  -k .user.id        lines with the same value at this JSON path\n"
+    "  -k '/id=(\\w+)/'    lines with the same text in the parentheses (POSIX "
+    "regex)\n\n"
+    "time: when a line was read; or event time, taken from the line:\n"
+    "  --time-field 1     take it from this column, JSON path or /regex/, in "
+    "seconds\n"
+    "                     or as 2026-11-15T10:00:00Z; lawn never waits then\n"
+    "  --time-unit ms     numbers in that field are ms (or us, ns)\n\n"
     "often used:\n"
-    "  --json             lines are JSON, and so are those that lawn makes\n"
-    "  --on-eof flush     write what is held when the input ends, don't wait\n"
-    "  --state FILE       keep what is held there, from one run to the next\n"
-    "  --expect FILE      absent: watch these keys, one a line, from the "
-    "start\n";
+    "  --json             input lines and lines that lawn makes are JSON\n"
+    "  --on-eof flush     write held lines when the input ends, without "
+    "waiting\n"
+    "  --state FILE       keep held lines and keys there from one run to the "
+    "next\n"
+    "  --expect FILE      absent: watch the keys in FILE from the start\n";
 static const char help_example[] =
-    "# Put your program, or tail -n0 -F FILE, where printf stands.\n"
-    "# Tell when a sensor, named in column 1, has been silent for a second:\n"
+    "# Replace printf by your program or by tail -n0 -F FILE.\n"
+    "# Report when a sensor, named in column 1, has been silent for a second:\n"
     "printf 'attic 21\\ncellar 12\\n' | lawn absent 1s -k 1\n"
-    "# Collapse bursts of log lines per host: the last line, and how many:\n"
-    "printf 'web1 hot\\nweb1 hot\\ndb2 up\\n' | lawn debounce 1s -k 1 "
-    "--emit count\n"
-    "# One notification per user and hour; without --drop, others wait:\n"
+    "# Collapse bursts of log lines per host to a count and the last line:\n"
+    "printf 'web1 hot\\nweb1 hot\\ndb2 up\\n' | lawn debounce 1s -k 1 --emit "
+    "count\n"
+    "# One notification per user and hour; without --drop, the others wait:\n"
     "printf '{\"user\":\"ann\"}\\n{\"user\":\"bob\"}\\n{\"user\":\"ann\"}\\n' "
     "|\n"
     "    lawn throttle 1/1h -k .user --drop\n"
-    "# Pair requests with responses by id; those alone for 10 s are told too:\n"
+    "# Pair requests with responses by id; report those without a partner:\n"
     "printf '0 GET id=7\\n1 GET id=8\\n' >requests; printf '2 OK id=7\\n' "
     ">responses\n"
     "lawn join 10s -k '/id=(\\w+)/' --time-field 1 requests responses\n";
@@ -81,23 +78,21 @@ static void
 print_help(FILE *out)
 {
     fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
-          "Filters lines by time, for millions of keys at once: writes them "
-          "later, once it\n"
-          "is quiet, no faster than allowed, in pairs; or tells that none "
-          "came.\n",
+          "Filters lines by time, for millions of keys at once: delays them, "
+          "collapses\n"
+          "bursts, limits their rate, pairs them, or reports that none came.\n",
           out);
-    fputs("\nfilters of lines:\n", out);
+    fputs("\nfilters:\n", out);
     for (size_t i = 0; i < tool_filters; i++) {
         put_verb(tool_verbs[i], out);
     }
-    fputs("\ntimers and shells:\n", out);
+    fputs("\nother verbs:\n", out);
     for (size_t i = tool_filters; tool_verbs[i] != NULL; i++) {
         put_verb(tool_verbs[i], out);
     }
     fputs(help_notes, out);
     fputs("\noptions:\n", out);
-    options_put_entry("--help",
-                      "print this, or with a verb its options, and exit",
+    options_put_entry("--help", "print this help, or that of a verb, and exit",
                       MAIN_COLUMN, out);
     options_put_entry("--version", "print the version and exit", MAIN_COLUMN,
                       out);
@@ -118,7 +113,7 @@ refuse_unknown(const char *word)
     return VERBS_USAGE;
 }
 
-/* Runs the verb that the first word names. */
+/* Runs the verb that argv[0] names. */
 static int
 run_verb(int argc, char **argv)
 {
@@ -131,7 +126,7 @@ run_verb(int argc, char **argv)
     return refuse_unknown(argv[0]);
 }
 
-/* "lawn help trace stats" is "lawn trace stats --help". */
+/* Runs "lawn help trace stats" as "lawn trace stats --help". */
 static int
 print_help_of(int argc, char **argv)
 {

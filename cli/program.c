@@ -1,8 +1,8 @@
-/* program.c - verbs that are programs of their own.
+/* program.c - verbs that are separate programs.
  *
- * "lawn bench" is lawn-bench, which need not be installed: it is looked for next
- * to this program, so that a build and an installation anywhere find their own,
- * and then in PATH. It takes the place of this process.
+ * "lawn bench" runs lawn-bench, which is an optional package. It is searched
+ * for in the directory of this program, so that a build or an installation
+ * finds its own copy, and then in PATH. It replaces this process.
  */
 #include "program.h"
 #include "output.h"
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PROGRAM_PATH 4096u /* bytes of a path; Linux has no longer ones */
+#define PROGRAM_PATH 4096u /* bytes of a path; the limit of Linux */
 
-/* Writes the path of the program of that name in this one's folder. Returns
- * false if that is not known. */
+/* Writes the path of a program in the directory of this one. Returns false if
+ * the directory is unknown. */
 static bool
 find_neighbor(const char *name, char path[PROGRAM_PATH])
 {
@@ -43,12 +43,12 @@ fail(const struct options_verb *verb, const char *path, int error)
 {
     if (error == ENOENT) {
         fprintf(stderr,
-                "lawn: %s: %s is not installed; install the package %s or run "
+                "lawn %s: %s is not installed; install the package %s or run "
                 "make\n",
                 verb->name, verb->program, verb->program);
         return VERBS_NOT_FOUND;
     }
-    fprintf(stderr, "lawn: %s: cannot run %s: %s\n", verb->name, path,
+    fprintf(stderr, "lawn %s: cannot run %s: %s\n", verb->name, path,
             strerror(error));
     return VERBS_FAILED;
 }
@@ -66,8 +66,8 @@ program_run(const struct options_verb *verb, int argc, char **argv)
         execv(path, argv);
         error = errno;
     }
-    /* As in PATH: a folder with that name, or a file without permission, does not
-     * end the search. */
+    /* As in PATH: a directory with that name, or a file without permission,
+     * does not end the search. */
     if (error != ENOENT && error != EACCES && error != ENOTDIR) {
         return fail(verb, path, error);
     }

@@ -1,4 +1,4 @@
-/* tool.c - which verbs lawn(1) has. */
+/* tool.c - the list of verbs of lawn(1). */
 #include "tool.h"
 #include "../module/top/top.h"
 #include "program.h"

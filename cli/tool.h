@@ -1,7 +1,7 @@
 /* tool.h - the verbs of lawn(1).
  *
- * A verb is one file, or a folder, and one struct options_verb. To add one,
- * declare it here or in the folder's header, and list it in tool.c.
+ * A verb is one file or directory and one struct options_verb. To add a verb,
+ * declare it here or in the directory's header, and list it in tool.c.
  */
 #ifndef LAWN_CLI_TOOL_H
 #define LAWN_CLI_TOOL_H
@@ -22,7 +22,7 @@ extern const struct options_verb completion_verb;
 /* All verbs, the filters first; NULL after the last. */
 extern const struct options_verb *const tool_verbs[];
 
-/* How many of them are filters. */
+/* The number of filters. */
 extern const size_t tool_filters;
 
 #endif

@@ -1,9 +1,10 @@
-/* cache.c - a cache: each entry has a TTL of its own, and a write renews it.
+/* cache.c - a cache: each entry has its own TTL, and a write restarts it.
  *
- * The timer is part of the entry, beside its links in the hash table and in the
- * list of all, oldest write first. So an entry that expires is found at once,
- * and one that has to make room takes its timer along. A store does the same for
- * bytes by id, lawn_store.h; this is for objects that you have already.
+ * The timer is part of the entry, next to its links in the hash table and in
+ * the list of all entries, which is sorted by the last write. So an expiring
+ * entry is found at once, and evicting an entry stops its timer. lawn_store.h
+ * does the same for byte strings by id; use this for objects that you already
+ * have.
  */
 #include <lawn.h>
 
@@ -12,7 +13,7 @@
 #include <sys/queue.h>
 
 #define BUCKETS 64
-#define MOST 3 /* entries; small, to be seen */
+#define MOST 3 /* maximum number of entries; small, for demonstration */
 
 struct entry {
     struct lawn_timer ttl;
@@ -32,7 +33,7 @@ struct cache {
 static void
 drop(struct cache *cache, struct entry *e)
 {
-    (void)lawn_stop(cache->lawn, &e->ttl); /* if it has not just fired */
+    (void)lawn_stop(cache->lawn, &e->ttl); /* unless it has just fired */
     LIST_REMOVE(e, chain);
     TAILQ_REMOVE(&cache->order, e, order);
     cache->count--;
@@ -48,7 +49,7 @@ expire(struct lawn_timer *timer, void *arg)
     drop(cache, LAWN_CONTAINER(timer, struct entry, ttl));
 }
 
-/* FNV-1a. Where strangers choose the keys, take one with a secret. */
+/* FNV-1a. If keys come from untrusted sources, use a keyed hash. */
 static unsigned
 hash(const char *key)
 {
@@ -71,7 +72,7 @@ find(struct cache *cache, const char *key)
     return e;
 }
 
-/* False: there is no memory, or the key is too long. */
+/* Returns false if out of memory or if the key is too long. */
 static bool
 cache_set(struct cache *cache, const char *key, int value, uint64_t ttl)
 {
@@ -94,17 +95,17 @@ cache_set(struct cache *cache, const char *key, int value, uint64_t ttl)
     }
     TAILQ_INSERT_TAIL(&cache->order, e, order);
     e->value = value;
-    lawn_start(cache->lawn, &e->ttl, ttl); /* anew, if it is running */
+    lawn_start(cache->lawn, &e->ttl, ttl); /* restarts it if it is running */
     return true;
 }
 
-/* The value, until the next set or mow; or NULL. */
+/* Returns the value, valid until the next set or mow; or NULL. */
 static const int *
 cache_get(struct cache *cache, const char *key)
 {
     struct entry *e = find(cache, key);
 
-    /* Mowing has a budget, so what is due may be there still. */
+    /* lawn_mow() has a budget, so due entries may still exist. */
     if (e == NULL || lawn_deadline(&e->ttl) <= lawn_now(cache->lawn)) {
         cache->misses++;
         return NULL;
@@ -120,7 +121,7 @@ main(void)
         uint64_t now;
         const char *key;
         int value;
-        uint64_t ttl; /* 0: get it */
+        uint64_t ttl; /* 0: get the value */
     } calls[] = {
         {1, "ada", 1, 10}, {1, "bob", 2, 60}, {5, "ada", 0, 0},
         {5, "ada", 3, 10}, {14, "ada", 0, 0}, {15, "ada", 0, 0},

@@ -1,22 +1,23 @@
-/* deadlines.c - requests with a deadline, and tried again until then.
+/* deadlines.c - requests with a deadline and retries.
  *
- * A request has two timers. One is for the whole of it. The other ends an
- * attempt that takes too long, and then the pause before the next one, which is
- * longer each time. What comes first, answer or deadline, stops them. The clock
- * is ours, in milliseconds, and so is the server, which answers as the table in
- * main() says.
+ * A request has two timers. One is the deadline of the whole request. The other
+ * limits the duration of an attempt, and then the pause before the next one;
+ * each pause is twice as long as the previous one. The answer or the deadline,
+ * whichever is first, stops the timers. The clock is simulated, in
+ * milliseconds. The server is simulated, too; the table in main() defines its
+ * answers.
  */
 #include <lawn_loop.h>
 
 #define DEADLINE 1000u
-#define ATTEMPT 100u /* how long it may take */
-#define PAUSE 50u    /* after the first attempt; then twice that, and so on */
+#define ATTEMPT 100u /* limit of an attempt */
+#define PAUSE 50u    /* after the first attempt; doubled each time */
 
 struct request {
     const char *user;
     unsigned attempts;
-    unsigned answered; /* the server answers this attempt, */
-    uint64_t after;    /* after so long */
+    unsigned answered; /* number of the attempt that the server answers */
+    uint64_t after;    /* time until the answer */
     struct lawn_loop_timer deadline, attempt, answer;
 };
 
@@ -39,7 +40,7 @@ on_answer(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct request *r = timer->arg;
 
-    if (lawn_loop_stop(loop, &r->deadline)) { /* or it comes too late */
+    if (lawn_loop_stop(loop, &r->deadline)) { /* else it is too late */
         finish(loop, r, "an answer");
     }
 }
@@ -64,8 +65,8 @@ attempt(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     lawn_loop_start(loop, timer, ATTEMPT);
 }
 
-/* An answer that comes now is as good as any. Where clients are many, let the
- * pause be random, or they all come back at once. */
+/* An answer during the pause is accepted. With many clients, add a random time
+ * to the pause; otherwise all of them retry at once. */
 static void
 on_slow(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -81,7 +82,7 @@ main(void)
     static struct request requests[] = {
         {.user = "ada", .answered = 1, .after = 30},
         {.user = "bob", .answered = 3, .after = 20},
-        {.user = "cyd", .answered = 1, .after = 120}, /* in the pause */
+        {.user = "cyd", .answered = 1, .after = 120}, /* during the pause */
         {.user = "eve", .answered = 4, .after = 400},
     };
     uint64_t now = 0;

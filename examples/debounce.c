@@ -1,10 +1,10 @@
-/* debounce.c - a document is saved when its author has been still for a while,
- * but not much later than that.
+/* debounce.c - saves a document when its author has paused, but not much later
+ * than that.
  *
- * Each change restarts a timer, so that a flurry of changes is one save. For an
- * author who is never still there is a second timer, which the first change
- * starts and no other moves. Whichever fires stops the other. The clock is ours,
- * in milliseconds.
+ * Each change restarts a timer, so that a burst of changes causes one save. For
+ * an author who never pauses there is a second timer. The first change starts
+ * it, and further changes do not restart it. The timer that fires first stops
+ * the other. The clock is simulated, in milliseconds.
  */
 #include <lawn_loop.h>
 
@@ -59,8 +59,8 @@ main(void)
     }
     for (; now < 4000; now++) {
         (void)lawn_loop_turn(loop);
-        if (now == 100 || now == 150 || now == 390 ||        /* a flurry */
-            (now >= 1000 && now < 3000 && now % 200 == 0)) { /* no end */
+        if (now == 100 || now == 150 || now == 390 ||        /* a burst */
+            (now >= 1000 && now < 3000 && now % 200 == 0)) { /* no pause */
             change(loop, &d);
         }
     }

@@ -1,11 +1,12 @@
-/* dehydrator.c - holds events back, each for its own time, then lets them go in
- * the order in which they are due.
+/* dehydrator.c - delays events, each by its own time, and emits them in the
+ * order of their deadlines.
  *
- * Reads lines "delay id payload" from the file that its argument names, - being
- * its input; without one it has a few of its own. Each line is a tick later than
- * the one before, so nothing here sleeps: on a real clock, wait for
- * lawn_store_next(), as wait.c does. An id that comes again before it was let go
- * replaces the one before: of a burst of events only the last is seen.
+ * Reads lines "delay id payload" from the file given as argument (- for
+ * standard input); without an argument it uses built-in sample lines. Each line
+ * is one tick later than the previous one, so the program never sleeps. With a
+ * real clock, wait for lawn_store_next(), as wait.c does. An id that occurs
+ * again before its event was emitted replaces that event: only the last event
+ * of a burst is emitted.
  */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_store.h>
@@ -30,7 +31,7 @@ rehydrate(const struct lawn_store_timer *timer, void *arg)
            (int)timer->payload_size, (const char *)timer->payload);
 }
 
-/* False: the line is not as it should be. */
+/* Returns false if the line is invalid. */
 static bool
 dehydrate(struct lawn_store *store, const char *line)
 {
@@ -40,7 +41,8 @@ dehydrate(struct lawn_store *store, const char *line)
     size_t id_size = strcspn(id, " ");
     const char *payload = id + id_size + strspn(id + id_size, " ");
 
-    /* To strtoull() -1 is a number, and ULLONG_MAX what is too large. */
+    /* strtoull() accepts -1, and returns ULLONG_MAX for numbers that are too
+     * large. */
     return isdigit((unsigned char)*line) && delay < LAWN_NEVER && id > end &&
            id_size > 0 &&
            lawn_store_start(store, id, id_size, delay, payload, strlen(payload),
@@ -74,7 +76,7 @@ main(int argc, char **argv)
         perror(argc > 1 ? argv[1] : argv[0]);
         status = 1;
     }
-    while (lawn_store_count(store) > 0) { /* all that is left, in due time */
+    while (lawn_store_count(store) > 0) { /* emit the remaining events */
         (void)lawn_store_mow(store, lawn_store_next(store), SIZE_MAX, rehydrate,
                              NULL);
     }

@@ -1,15 +1,16 @@
-/* echo.c - an echo server: epoll, a lawn for each thread, and two timers for
- * each connection.
+/* echo.c - an echo server: epoll, one lawn per thread, two timers per
+ * connection.
  *
  *     echo PORT [THREADS [IDLE_MS [REQUEST_MS]]]
  *
- * A connection belongs to the thread that accepted it, and so do its timers:
- * idle is started again whenever something comes; request is started by the
- * first byte of a line and stopped when the line was echoed. That is a start
- * and a stop for each line, and none of it concerns another thread. What does
- * is the end, by SIGTERM or SIGINT: main starts a timer on each of the workers,
- * which hangs up there. Port 0 is any, and printed; without arguments the
- * server has three clients of its own: one goes idle, one is slow, one stays.
+ * A connection belongs to the thread that accepted it, and so do its timers.
+ * The timer idle is restarted whenever data arrives. The timer request is
+ * started by the first byte of a line and stopped when the line was echoed. So
+ * each line takes a start and a stop, and neither involves another thread. On
+ * SIGTERM or SIGINT, main starts a timer on each worker, which closes the
+ * connections there. With port 0 the system chooses the port, and the program
+ * prints it. Without arguments, three clients in the same process connect: one
+ * becomes idle, one is slow, one remains.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_workers.h>
@@ -24,14 +25,14 @@
 #include <unistd.h>
 
 #define MS UINT64_C(1000000)
-#define FDS 1024 /* as many as a process has, if nothing is said */
+#define FDS 1024 /* the default limit of descriptors */
 
 enum why { LEFT, IDLE, SLOW, LAST, WHYS }; /* why a connection ended */
 
 struct worker {
     struct lawn_worker *self;
     pthread_t thread;
-    unsigned number; /* among the workers of the set */
+    unsigned number; /* in the set */
     int listener, epoll;
     bool ended;
     struct lawn_workers_timer end;
@@ -42,10 +43,10 @@ struct worker {
 struct connection {
     struct worker *worker;
     struct lawn_workers_timer idle, request;
-    size_t from, to; /* what of data is to be echoed */
+    size_t from, to; /* range of data to be echoed */
     int fd;
-    bool within; /* the last line that came has no end yet */
-    bool full;   /* the client has to take something first */
+    bool within; /* the last line is incomplete */
+    bool full;   /* waiting until the client reads */
     char data[4096];
 };
 
@@ -73,7 +74,7 @@ watch(const struct worker *w, int how, int fd, uint32_t events)
 static void
 hang_up(struct connection *c, enum why why)
 {
-    /* On the timers' own worker this is a stop, and waits for nobody. */
+    /* On the worker of the timers, this does not wait. */
     (void)lawn_workers_stop_sync(set, &c->idle);
     (void)lawn_workers_stop_sync(set, &c->request);
     c->worker->closed[why]++;
@@ -116,7 +117,7 @@ welcome(struct worker *w)
     int fd = accept4(w->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
     struct connection *c = fd < 0 || fd >= FDS ? NULL : calloc(1, sizeof(*c));
 
-    if (c == NULL) { /* it is gone again, or there is no room */
+    if (c == NULL) { /* disconnected, or out of memory or descriptors */
         (void)(fd < 0 ? 0 : close(fd));
         return;
     }
@@ -161,8 +162,8 @@ hear(struct connection *c)
         }
         return;
     }
-    /* TTLs count from the first event of the round, and some of this may have
-     * come since: nobody is hung up on early, not even by a moment. */
+    /* TTLs count from the time of the round, and this data may have arrived
+     * later. Update the time, so that the timeout is not too early. */
     lawn_worker_update(c->worker->self);
     (void)lawn_workers_start(set, &c->idle, idle_ttl);
     const char *newline = memrchr(c->data, '\n', (size_t)n);
@@ -175,7 +176,8 @@ hear(struct connection *c)
     echo(c);
 }
 
-/* How long epoll may sleep: rounded up, so that it does not spin. */
+/* Returns how long epoll_wait() may sleep: rounded up, so that it does not
+ * spin. */
 static int
 wait_ms(uint64_t next)
 {
@@ -199,15 +201,15 @@ serve(void *arg)
     struct epoll_event events[64];
     uint64_t next = 0;
     int fd = 0;
-    /* First what has come is heard, then what is due fires: nobody is idle only
-     * because we were busy. */
+    /* Data is read before timers fire, so that a connection is not considered
+     * idle because the program was busy. */
     while (next = lawn_worker_turn(w->self), !w->ended) {
         int n = epoll_wait(w->epoll, events, 64, wait_ms(next));
         for (int i = 0; i < n; i++) {
             fd = events[i].data.fd;
             if (fd == w->listener) {
                 welcome(w);
-            } else if (w->connections[fd] != NULL) { /* or it is for the turn */
+            } else if (w->connections[fd] != NULL) { /* or wake-up */
                 (w->connections[fd]->full ? echo : hear)(w->connections[fd]);
             }
         }
@@ -218,7 +220,7 @@ serve(void *arg)
     return NULL;
 }
 
-/* Each worker listens for itself, all at the same port. */
+/* Each worker has its own listening socket, all on the same port. */
 static int
 listen_at(struct sockaddr_in *address)
 {
@@ -235,8 +237,8 @@ listen_at(struct sockaddr_in *address)
     return fd;
 }
 
-/* A client of our own: says something, and hears so many bytes, or until the
- * server hangs up. */
+/* A test client: sends text, and reads this number of bytes or until the server
+ * hangs up. */
 static void
 call(const struct sockaddr_in *address, const char *words, size_t bytes)
 {
@@ -266,7 +268,7 @@ number(const char *arg, const char *name, unsigned least, unsigned most)
     return (unsigned)value;
 }
 
-/* Ends the workers, and sums up. */
+/* Ends the workers and prints the totals. */
 static void
 finish(struct worker *workers, unsigned threads)
 {

@@ -1,11 +1,12 @@
-/* idle.c - a server that hangs up on those who are silent for too long.
+/* idle.c - a server that closes connections that are idle for too long.
  *
  *     idle [CLIENTS]
  *
- * Each connection has one timer, which every message restarts. That moves the
- * timer to the end of the queue of its TTL and does not call the system, so it
- * can be done whenever something comes. Of the clients, in the same loop, half
- * speak for a while and leave, and the others say nothing.
+ * Each connection has one timer, which every message restarts. A restart moves
+ * the timer to the end of the queue of its TTL and makes no system call, so it
+ * is cheap enough for every message. The clients are in the same process: one
+ * half sends messages for a while and disconnects, the other half sends
+ * nothing.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_loop.h>
@@ -16,7 +17,7 @@
 #include <unistd.h>
 
 #define IDLE (300 * LAWN_LOOP_MS)
-#define PAUSE (20 * LAWN_LOOP_MS) /* between the words of a client */
+#define PAUSE (20 * LAWN_LOOP_MS) /* between the messages of a client */
 #define WORDS 20
 #define MOST 4000
 
@@ -41,7 +42,7 @@ need(bool it, const char *what)
     }
 }
 
-/* The same for what returns an error below 0. */
+/* The same for functions that return a negative error. */
 static void
 did(int result, const char *what)
 {
@@ -64,8 +65,8 @@ on_idle(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
     char byte = 0;
 
-    /* Nobody is idle only because we were busy: what has come meanwhile is
-     * heard in the next round, and starts the timer again. */
+    /* Data may have arrived while the program was busy. It is read in the next
+     * round, which restarts the timer. */
     if (recv(c->watch.fd, &byte, 1, MSG_PEEK) < 0) {
         idle++;
         hang_up(loop, c);
@@ -108,9 +109,9 @@ welcome(struct lawn_loop_watcher *watch, unsigned ready, struct lawn_loop *loop)
 
     (void)ready;
     if (fd < 0 && (errno == EAGAIN || errno == ECONNABORTED)) {
-        return; /* it is gone again */
+        return; /* the client has disconnected */
     }
-    if (c == NULL) { /* no room: the door would be ready again and again */
+    if (c == NULL) { /* out of resources: the listener would remain ready */
         (void)(fd < 0 ? 0 : close(fd));
         lawn_loop_unwatch(loop, watch);
         lawn_loop_start(loop, &later, 100 * LAWN_LOOP_MS);
@@ -121,12 +122,12 @@ welcome(struct lawn_loop_watcher *watch, unsigned ready, struct lawn_loop *loop)
     did(lawn_loop_watch(loop, &c->watch, fd, LAWN_LOOP_READ),
         "lawn_loop_watch");
     lawn_loop_start(loop, &c->idle, IDLE);
-    if (++accepted == many) { /* a server would go on */
+    if (++accepted == many) { /* a real server would continue */
         lawn_loop_unwatch(loop, watch);
     }
 }
 
-/* Every other client that is there says a word, or has said enough. */
+/* Every other client sends a message, or disconnects after the last one. */
 static void
 speak(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -189,7 +190,8 @@ main(int argc, char **argv)
     }
     lawn_loop_every(loop, &pause, PAUSE, LAWN_LOOP_SKIP);
     come_in(loop);
-    /* Until the last connection is closed: then nothing is left to wait for. */
+    /* Returns when the last connection is closed: nothing is left to wait
+     * for. */
     did(lawn_loop_run(loop), "lawn_loop_run");
     char byte = 0;
     for (long i = 1; i < many; i += 2) {

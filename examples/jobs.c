@@ -1,12 +1,12 @@
-/* jobs.c - periodic jobs, one of which takes longer than its period, until a
- * signal.
+/* jobs.c - periodic jobs until a signal; one takes longer than its period.
  *
  *     jobs [wait]
  *
- * What becomes of periods that a job missed is for its mode to say: they are
- * skipped, or the job runs once for each of them, or there are none and it rests
- * after each run. The signal is a descriptor like any other. The program sends
- * it to itself after 20 runs of the second job, unless it is to wait for yours.
+ * The mode of a job determines how it handles missed periods: it skips them, or
+ * it runs once for each of them, or it has no fixed periods and pauses after
+ * each run. The signal is received through a descriptor. The program sends the
+ * signal to itself after 20 runs of the second job, unless the argument is
+ * "wait".
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_loop.h>
@@ -39,7 +39,7 @@ run(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     job->missed += timer->missed;
     if (job->mode == LAWN_LOOP_DELAY) {
         job->wrong |= began - job->ended < PERIOD;
-    } else { /* it is the turn of exactly this period */
+    } else { /* due is exactly that of this period */
         job->wrong |=
             timer->due != job->first + (job->runs + job->missed) * PERIOD;
     }
@@ -90,7 +90,8 @@ main(int argc, char **argv)
     (void)sigemptyset(&signals);
     (void)sigaddset(&signals, SIGTERM);
     (void)sigaddset(&signals, SIGINT);
-    /* Blocked, or it would end us before it can be read. */
+    /* Block the signals; otherwise they would end the program before they are
+     * read. */
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     int fd = signalfd(-1, &signals, SFD_NONBLOCK | SFD_CLOEXEC);
     if (fd < 0 || loop == NULL ||

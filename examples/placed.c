@@ -1,7 +1,7 @@
-/* placed.c - a lawn in memory of your own: no heap, 7 KiB.
+/* placed.c - a lawn in caller-owned memory: no heap, 7 KiB.
  *
- * For embedded systems, shared memory, arenas. Fewer blades and a smaller index
- * make it small; a debounced button shows that it works all the same.
+ * For embedded systems, shared memory and arenas. Fewer blades and a smaller
+ * index save memory. The example debounces a button.
  */
 #include <lawn.h>
 
@@ -32,7 +32,7 @@ main(void)
     }
     uint64_t now = 0;
     for (now = 1; now <= 150; now++) {
-        /* First the clock, then what is started: it counts from there. */
+        /* Advance the clock first: TTLs of new timers count from there. */
         (void)lawn_mow(lawn, now, SIZE_MAX, settled, &now);
         if (next < PRESSES && presses[next] == now) {
             next++;

@@ -1,11 +1,12 @@
-/* ratelimit.c - at most 3 requests of a user within a second: what exceeds that
- * waits for the next free slot.
+/* ratelimit.c - at most 3 requests of a user per second; further requests wait
+ * for the next free slot.
  *
- * A user has RATE slots. Each request takes the one that has been free for
- * longest, for a PERIOD: so no period, wherever it begins, sees more than RATE
- * of them. Requests that find no slot stand in line, at most QUEUE, and the
- * user's timer is set to when the next slot is free. Users without a line have
- * no timer running. The clock is ours, in milliseconds.
+ * A user has RATE slots. Each request takes the slot that has been free for the
+ * longest time, and occupies it for a PERIOD. So no period, wherever it begins,
+ * contains more than RATE requests. Requests that find no free slot wait in a
+ * queue of at most QUEUE, and the user's timer fires when the next slot is
+ * free. Users without waiting requests have no running timer. The clock is
+ * simulated, in milliseconds.
  */
 #include <lawn_loop.h>
 
@@ -16,9 +17,9 @@
 struct user {
     const char *name;
     struct lawn_loop_timer slot;
-    uint64_t came, passed;  /* how many requests */
-    uint64_t free_at[RATE]; /* the slots, in turn */
-    uint64_t since[QUEUE];  /* those in line, in turn */
+    uint64_t came, passed;  /* number of requests */
+    uint64_t free_at[RATE]; /* the slots, as a ring */
+    uint64_t since[QUEUE];  /* arrival times of waiting requests, as a ring */
     uint64_t seen[20];      /* for main: when they passed */
 };
 
@@ -28,7 +29,8 @@ read_clock(void *context)
     return *(uint64_t *)context;
 }
 
-/* Lets through whom there are slots for, then waits for the next slot. */
+/* Serves waiting requests as far as slots are free, then waits for the next
+ * slot. */
 static void
 serve(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -44,8 +46,9 @@ serve(struct lawn_loop_timer *timer, struct lawn_loop *loop)
         printf("%4d ms: %s, waited %d ms\n", (int)now, u->name,
                (int)(now - u->since[u->passed % QUEUE]));
         u->seen[u->passed++ % 20] = now;
-        /* The period begins when it is through, not when it was due: however
-         * late timers and callbacks are, the next one keeps its distance. */
+        /* The period begins after the request was served, not when it was due.
+         * So a late timer or callback never brings two requests too close
+         * together. */
         *slot = lawn_loop_update(loop) + PERIOD;
     }
 }
@@ -58,12 +61,12 @@ request(struct lawn_loop *loop, struct user *u)
         return;
     }
     u->since[u->came++ % QUEUE] = lawn_loop_update(loop);
-    if (!lawn_loop_pending(&u->slot)) { /* nobody is before it */
+    if (!lawn_loop_pending(&u->slot)) { /* no request is waiting */
         serve(&u->slot, loop);
     }
 }
 
-/* How many passed, at most, from some time on until less than a period later. */
+/* Returns the maximum number of requests within any period. */
 static int
 most(const struct user *u)
 {
@@ -94,7 +97,7 @@ main(void)
     if (loop == NULL) {
         return 1;
     }
-    /* Ada sends nine in a hurry, and bob takes his time. */
+    /* Ada sends nine requests at short intervals, bob four at long ones. */
     for (; now < 5000; now++) {
         (void)lawn_loop_turn(loop);
         if (now % 100 == 0 && now < 900) {

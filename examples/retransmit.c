@@ -1,13 +1,13 @@
-/* retransmit.c - a reliable datagram transport: a timer for every packet.
+/* retransmit.c - a reliable datagram transport: one timer per packet.
  *
  *     retransmit [PEERS [LOSS_PERCENT [SEED]]]
  *
- * Each peer has up to WINDOW packets in flight. A packet is sent by its timer,
- * which starts itself again, after RTO, 2 RTO, 4 RTO and so on, until the
- * acknowledgement stops it. So most timers never fire a second time, and there
- * are few TTLs however many peers. Both sides are here, with a UDP socket each;
- * datagrams and acknowledgements are lost on purpose, as the seed has it, and
- * by the system whenever it likes.
+ * Each peer has up to WINDOW packets in flight. The timer of a packet sends it
+ * and restarts itself, after RTO, 2 RTO, 4 RTO and so on, until the
+ * acknowledgment stops it. So most timers fire only once, and there are few
+ * TTLs, regardless of the number of peers. Sender and receiver are in this
+ * program, with one UDP socket each. The program drops datagrams and
+ * acknowledgments at random, depending on the seed; the system may drop more.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn_loop.h>
@@ -18,34 +18,34 @@
 #include <unistd.h>
 
 #define RTO (10 * LAWN_LOOP_MS)
-#define BACKOFFS 3u /* the longest RTO is RTO << BACKOFFS */
+#define BACKOFFS 3u /* the longest interval is RTO << BACKOFFS */
 #define TRIES 100u
 #define WINDOW 4u
-#define PACKETS 20u /* for each peer */
+#define PACKETS 20u /* per peer */
 
 enum { SENDER, RECEIVER };
 
 struct packet {
-    struct lawn_loop_timer timer; /* runs until it is acknowledged */
+    struct lawn_loop_timer timer; /* runs until the packet is acknowledged */
     uint32_t peer, seq;
     unsigned tries;
 };
 
 struct peer {
-    /* Of the sender: all before first are acknowledged, and none from next on
-     * was sent. */
+    /* Sender: packets before first are acknowledged; packets from next on were
+     * not sent. */
     struct packet flight[WINDOW];
     uint32_t first, next;
 
-    /* Of the receiver: all before due were delivered; those that came before
-     * their turn are held. */
+    /* Receiver: packets before due were delivered; packets received out of
+     * order are held. */
     uint32_t due;
     uint64_t held[WINDOW];
     bool holds[WINDOW];
 };
 
-/* In the byte order of this machine, which it does not leave. An
- * acknowledgement has no payload. */
+/* In host byte order, since it does not leave this machine. An acknowledgment
+ * has no payload. */
 struct datagram {
     uint32_t peer, seq;
     uint64_t payload;
@@ -64,7 +64,7 @@ need(bool it, const char *what)
     }
 }
 
-/* The same for what returns an error below 0. */
+/* The same for functions that return a negative error. */
 static void
 did(int result, const char *what)
 {
@@ -72,7 +72,7 @@ did(int result, const char *what)
     need(result >= 0, what);
 }
 
-/* Nobody asks whether it went out: the timers see to what did not. */
+/* Errors are ignored: the timers send lost packets again. */
 static void
 submit(int fd, const struct datagram *datagram, size_t size)
 {
@@ -102,8 +102,9 @@ transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     submit(fds[SENDER], &data, sizeof(data));
 }
 
-/* Sends what the window has room for: in the next turn, and within its budget,
- * so that the receiver gets a word in and its socket does not overflow. */
+/* Sends packets as far as the window allows: in the next turn and within its
+ * budget, so that the receiver gets processor time and its socket does not
+ * overflow. */
 static void
 proceed(struct lawn_loop *loop, struct peer *peer)
 {
@@ -130,10 +131,10 @@ hear_ack(struct lawn_loop_watcher *watch, unsigned ready,
     struct packet *p = NULL;
     while (recv(watch->fd, &ack, sizeof(ack), MSG_DONTWAIT) > 0) {
         if (ack.peer >= many) {
-            continue; /* not one of ours */
+            continue; /* not from this program */
         }
         p = &peers[ack.peer].flight[ack.seq % WINDOW];
-        /* False: it was acknowledged before. */
+        /* False if it was acknowledged before. */
         if (p->seq == ack.seq && lawn_loop_stop(loop, &p->timer)) {
             proceed(loop, &peers[ack.peer]);
         }
@@ -155,7 +156,7 @@ hear_data(struct lawn_loop_watcher *watch, unsigned ready,
             continue;
         }
         peer = &peers[data.peer];
-        if (data.seq - peer->due < WINDOW) { /* or it was delivered before */
+        if (data.seq - peer->due < WINDOW) { /* else it was delivered before */
             peer->held[data.seq % WINDOW] = data.payload;
             peer->holds[data.seq % WINDOW] = true;
         }
@@ -168,7 +169,7 @@ hear_data(struct lawn_loop_watcher *watch, unsigned ready,
     }
 }
 
-/* Two sockets that hear each other, and nobody else. */
+/* Opens two sockets that are connected to each other. */
 static void
 open_sockets(void)
 {
@@ -183,7 +184,7 @@ open_sockets(void)
                  bind(fds[i], (struct sockaddr *)&address[i], size) == 0 &&
                  getsockname(fds[i], (struct sockaddr *)&address[i], &size) ==
                      0,
-             "cannot have a UDP socket");
+             "cannot open a UDP socket");
     }
     for (int i = 0; i < 2; i++) {
         need(connect(fds[i], (struct sockaddr *)&address[!i], size) == 0,
@@ -225,7 +226,7 @@ main(int argc, char **argv)
     for (uint64_t i = 0; i < many; i++) {
         proceed(loop, &peers[i]);
     }
-    while (lawn_loop_count(loop) > 0) { /* not all is acknowledged */
+    while (lawn_loop_count(loop) > 0) { /* some packets are not acknowledged */
         did(lawn_loop_once(loop, true), "lawn_loop_once");
     }
     printf("%llu packets were delivered%s\n", (unsigned long long)delivered,

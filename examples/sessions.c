@@ -1,9 +1,9 @@
-/* sessions.c - a session store: who logs in stays for 30 minutes after his last
+/* sessions.c - a session store: a session ends 30 minutes after its last
  * request.
  *
- * The id is a random number of 64 bits, as it would stand in a cookie; it might
- * as well be a string. The payload is a plain struct, which the store copies in
- * and hands out where it stands.
+ * The id is a random 64-bit number, as in a cookie; it could also be a string.
+ * The payload is a plain struct. The store copies it and returns a pointer to
+ * its copy.
  */
 #include <lawn_store.h>
 
@@ -12,7 +12,7 @@
 
 struct session {
     uint64_t since;
-    char user[24]; /* no pointer: the session may outlive the program */
+    char user[24]; /* not a pointer: the session may outlive the process */
 };
 
 static void
@@ -21,7 +21,7 @@ login(struct lawn_store *store, uint64_t token, const char *user)
     struct session session = {lawn_store_now(store), ""};
 
     (void)snprintf(session.user, sizeof(session.user), "%s", user);
-    /* ABSENT: nobody takes over the session of another. */
+    /* ABSENT: an existing session is not replaced. */
     if (lawn_store_start(store, &token, sizeof(token), IDLE, &session,
                          sizeof(session), LAWN_STORE_ABSENT) != 0) {
         printf("%s cannot log in\n", user);
@@ -34,8 +34,8 @@ request(struct lawn_store *store, uint64_t token)
     struct lawn_store_timer timer;
     bool there = lawn_store_get(store, &token, sizeof(token), &timer);
 
-    printf("a request of %s's\n",
-           there ? ((const struct session *)timer.payload)->user : "nobody");
+    printf("request %s%s\n", there ? "from " : "without a session",
+           there ? ((const struct session *)timer.payload)->user : "");
     (void)lawn_store_touch(store, &token, sizeof(token), IDLE);
 }
 
@@ -56,7 +56,7 @@ main(void)
     struct lawn_store *store = lawn_store_new(NULL);
 
     for (uint64_t minute = 1; store != NULL && minute <= 60; minute++) {
-        /* First the clock, then what is started: it counts from there. */
+        /* Advance the clock first: TTLs of new timers count from there. */
         (void)lawn_store_mow(store, minute * MINUTE, SIZE_MAX, expired, NULL);
         if (minute == 2) {
             login(store, ada, "ada");
@@ -72,8 +72,8 @@ main(void)
 }
 
 /* prints:
- * a request of ada's
+ * request from ada
  * bob has logged out
  * ada was here from minute 2 to 50
- * a request of nobody's
+ * request without a session
  */

@@ -1,11 +1,11 @@
-/* wait.c - driving a bare lawn with a real clock and poll().
+/* wait.c - drives a lawn with a real clock and poll().
  *
- * lawn_loop.h does this for you; here is what it takes where there is only the
- * core, or a wait of your own.
+ * lawn_loop.h does this for you. This example is for programs that use only the
+ * core, or have their own wait.
  *
- * The loop sleeps until the earliest deadline, rounded up to poll's
- * milliseconds, so that it neither spins nor fires early; then it mows, at most
- * a thousand timers before it looks after its file descriptors again.
+ * The program sleeps until the earliest deadline, rounded up to the
+ * milliseconds of poll(), so that it neither spins nor fires early. Then it
+ * mows: at most a thousand timers before it serves its file descriptors again.
  */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include <lawn.h>
@@ -42,7 +42,7 @@ again(struct lawn_timer *timer, void *arg)
     }
 }
 
-/* How long poll() may sleep. */
+/* Returns how long poll() may sleep. */
 static int
 wait_ms(struct lawn *lawn, uint64_t now)
 {

@@ -1,9 +1,10 @@
-/* window.c - how many, and how much, in the last minute: a sliding window.
+/* window.c - number and sum of events in the last minute: a sliding window.
  *
- * Each event is added when it comes, and its timer takes it away a window later.
- * So the sums are right at any time, and reading them costs nothing. All timers
- * have one TTL and stand in one queue, however many keys and events there are.
- * Here a user may pay 100 within any minute. The clock is ours, in seconds.
+ * An event is added when it occurs, and its timer removes it when it leaves the
+ * window. So the sums are exact at any time, and reading them costs nothing.
+ * All timers have the same TTL and are in one queue, regardless of the number
+ * of keys and events. In this example a user may pay 100 within any minute. The
+ * clock is simulated, in seconds.
  */
 #include <lawn.h>
 
@@ -34,7 +35,7 @@ leave(struct lawn_timer *timer, void *arg)
     free(p);
 }
 
-/* False: it is too much, or there is no memory. */
+/* Returns false if the amount exceeds the limit, or if out of memory. */
 static bool
 pay(struct lawn *lawn, struct user *user, int amount)
 {
@@ -68,14 +69,14 @@ main(void)
          i++) {
         struct user *user = events[i].user;
 
-        /* First what is out of the window leaves, then it is looked at. */
+        /* First remove the payments that have left the window. */
         (void)lawn_mow(lawn, events[i].now, SIZE_MAX, leave, NULL);
         printf("%2d s: %s %s %d: ", (int)events[i].now, user->name,
                pay(lawn, user, events[i].amount) ? "pays" : "may not pay",
                events[i].amount);
         printf("%d in %d payments\n", user->sum, user->count);
     }
-    if (lawn != NULL) { /* the rest leaves as well, and is freed */
+    if (lawn != NULL) { /* removes and frees the remaining payments */
         (void)lawn_mow(lawn, LAWN_NEVER, SIZE_MAX, leave, NULL);
     }
     lawn_free(lawn);

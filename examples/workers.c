@@ -1,8 +1,8 @@
-/* workers.c - deadlines of requests, kept by two threads of the library's.
+/* workers.c - deadlines of requests, managed by two threads of the library.
  *
- * Any thread may start and stop them; here it is main. It looks at a request
- * when the workers have ended, or frees it when lawn_workers_stop_sync() has
- * seen to it that none of them is at it.
+ * Any thread may start and stop the timers; here main does. It reads a request
+ * after the workers have ended, and frees one after lawn_workers_stop_sync()
+ * has ensured that no worker uses it.
  */
 #include <lawn_workers.h>
 
@@ -38,7 +38,7 @@ main(void)
     (void)lawn_workers_start(set, &answered.deadline, 3600 * SECOND);
     (void)lawn_workers_start(set, &dropped->deadline, 3600 * SECOND);
     (void)lawn_workers_start(set, &lost.deadline, 3600 * SECOND);
-    (void)lawn_workers_start(set, &lost.deadline, SECOND / 100); /* hurry */
+    (void)lawn_workers_start(set, &lost.deadline, SECOND / 100); /* sooner */
 
     printf("one is answered%s\n",
            lawn_workers_stop(set, &answered.deadline) ? " in time" : "");

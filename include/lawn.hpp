@@ -1,33 +1,43 @@
-/* lawn.hpp - lawns and timers that clean up after themselves, for C++17.
+/* lawn.hpp - lawns and timers with automatic lifetime, for C++17.
  *
  *     struct connection {
  *         explicit connection(lawnpp::lawn &lawn)
  *             : idle(lawn, [this] { hang_up(); }) {}
- *         void spoke() { idle.start(30000); } // from now on
+ *         void active() { idle.start(30000); } // restart
  *         void hang_up();
  *         lawnpp::timer<> idle;
  *     };
  *
  *     lawn_options options = {}; options.now = now;
- *     lawnpp::lawn lawn(options); // std::bad_alloc if there is no memory
- *     connection c(lawn); c.spoke();
- *     lawn.mow(now); // fires what is due
+ *     lawnpp::lawn lawn(options); // throws std::bad_alloc
+ *     connection c(lawn); c.active();
+ *     lawn.mow(now); // fires all due timers
  *
- * A thin cover of lawn.h, whose promises and costs hold. The namespace is not
- * lawn, since that is a struct there. lawn::get() opens the rest of lawn.h; but
- * all timers that run on this lawn must be of this header.
+ * This is a thin wrapper of lawn.h, with the same promises and costs. The
+ * namespace is lawnpp, because lawn.h defines a struct lawn. lawn::get() gives
+ * access to the other functions of lawn.h; but all timers that run on this lawn
+ * must be timers of this header.
  *
- * LIFETIME: a timer stops when it is destroyed; it is neither copied nor moved.
- * A lawn can be moved, with all that runs on it. If it is destroyed first, its
- * timers are idle and may be destroyed, but not be started; O(timers).
+ * LIFETIME
  *
- * CALLBACKS take no argument, or the any_timer that fires. They may start, stop
- * and destroy any timer, their own if that is the last thing they do; they may
- * not mow or destroy the lawn. If one throws, mow() ends and throws that on;
- * its timer has fired, and what is left fires in the next mow.
+ * The destructor of a timer stops it. A timer can be neither copied nor moved.
+ * A lawn can be moved together with its running timers. If a lawn is destroyed
+ * before its timers, the timers become idle; they may be destroyed, but not
+ * started again. Destroying a lawn takes O(timers).
  *
- * MEMORY: timer<> has 72 bytes and allocates nothing for [this]. With callables
- * of other types, timer<F> or timer t(lawn, [&] { ... }), it has 48 or more.
+ * CALLBACKS
+ *
+ * A callback takes no argument, or the any_timer that fires. It may start, stop
+ * and destroy any timer; it may destroy its own timer as its last action. It
+ * must not mow or destroy the lawn. If a callback throws, mow() ends and
+ * rethrows the exception: the timer of that callback has fired, and the
+ * remaining due timers fire in the next mow.
+ *
+ * MEMORY
+ *
+ * A timer<> takes 72 bytes, and allocates nothing for a callable like [this].
+ * With another type of callable, as in timer<F> or timer t(lawn, [&] { ... }),
+ * it takes 48 bytes or more.
  */
 #ifndef LAWN_HPP
 #define LAWN_HPP
@@ -42,8 +52,9 @@
 #include <utility>
 
 namespace lawnpp {
-/* A duration in ticks of a Unit, from 0 to LAWN_NEVER: rounded up for TTLs and
- * deadlines, so that no timer is early, and down for what the time is. */
+/* Convert a duration to ticks of Unit, from 0 to LAWN_NEVER. ttl_of() rounds
+ * up, for TTLs and deadlines, so that no timer fires early; time_of() rounds
+ * down, for the current time. */
 template <class Unit, bool up = true, class D> constexpr uint64_t ttl_of(D d)
 {
     using ticks = std::chrono::duration<int64_t, typename Unit::period>;
@@ -60,7 +71,7 @@ template <class Unit, class D> constexpr uint64_t time_of(D d)
     return ttl_of<Unit, false>(d);
 }
 
-/* What timers of all types have in common. */
+/* The base of all timer types. Its functions are those of lawn.h. */
 class any_timer {
 public:
     any_timer(const any_timer &) = delete;
@@ -68,7 +79,7 @@ public:
 
     void start(uint64_t ttl) noexcept { lawn_start(lawn_, &timer_, ttl); }
     void start_at(uint64_t at) noexcept { lawn_start_at(lawn_, &timer_, at); }
-    /* True: it was running, and now it does not fire. */
+    /* Returns true if the timer was running; it does not fire. */
     bool stop() noexcept { return pending() && lawn_stop(lawn_, &timer_); }
     bool pending() const noexcept { return lawn_pending(&timer_); }
     uint64_t deadline() const noexcept { return lawn_deadline(&timer_); }
@@ -80,11 +91,11 @@ public:
 protected:
     any_timer(::lawn *lawn, void (*fire)(any_timer *)) noexcept
         : lawn_(lawn), fire_(fire) {}
-    ~any_timer() { stop(); } /* reads no lawn if it is idle */
+    ~any_timer() { stop(); } /* does not access the lawn if idle */
 
 private:
     friend class lawn;
-    ::lawn_timer timer_ = {}; /* the first, so that its address is ours */
+    ::lawn_timer timer_ = {}; /* first: shares the address of the object */
     ::lawn *lawn_;
     void (*fire_)(any_timer *);
 };
@@ -95,7 +106,9 @@ public:
     {
         if (!lawn_) throw std::bad_alloc();
     }
-    /* Fires what is due by now, at most budget timers; tells how many. */
+    /* Sets the time to now and fires due timers, at most budget of them.
+     * Returns the number of timers fired. Throws the exception of a callback.
+     */
     size_t mow(uint64_t now, size_t budget = SIZE_MAX)
     {
         std::exception_ptr thrown;
@@ -104,7 +117,7 @@ public:
         return fired;
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
-    /* The timer that is due first, or null: stop it to evict it. */
+    /* Returns the timer that is due first, or nullptr; stop it to evict it. */
     any_timer *next_timer() const noexcept
     {
         return reinterpret_cast<any_timer *>(lawn_next_timer(get()));
@@ -118,10 +131,10 @@ private:
     static void fire(::lawn_timer *timer, void *thrown) noexcept
     {
         auto *self = reinterpret_cast<any_timer *>(timer);
-        auto *lawn = self->lawn_; /* it may be gone after the call */
+        auto *lawn = self->lawn_; /* the callback may destroy self */
         try {
             self->fire_(self);
-        } catch (...) { /* C code would not pass it on */
+        } catch (...) { /* exceptions must not cross C code */
             lawn_halt(lawn);
             *static_cast<std::exception_ptr *>(thrown) =
                 std::current_exception();
@@ -130,7 +143,8 @@ private:
     struct end {
         void operator()(::lawn *lawn) const noexcept
         {
-            /* They fire without a callback: idle, they know no lawn. */
+            /* Fires all timers without a callback: idle timers do not access
+             * the lawn. */
             lawn_mow(lawn, LAWN_NEVER, SIZE_MAX,
                      [](::lawn_timer *, void *) {}, nullptr);
             lawn_free(lawn);

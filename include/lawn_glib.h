@@ -1,24 +1,25 @@
-/* lawn_glib.h - the timers of a loop in a main loop of GLib's.
+/* lawn_glib.h - timers of a loop in a main loop of GLib.
  *
- * One GSource wakes the main context for all of them, at default priority. Its
- * ready time is set as L2 of lawn_loop.h says, not for each timer, and to -1 while
- * none is running. GLib walks all sources of a context in each iteration: with one
- * for all timers that stays short. It waits in milliseconds, so timers fire up to
- * one late, and not early.
+ * A single GSource with default priority wakes the main context for all timers.
+ * Its ready time is set only as described in L2 of lawn_loop.h, not for each
+ * timer, and is -1 while no timer is running. GLib walks all sources of a
+ * context in each iteration; with one source for all timers this remains cheap.
  *
  *     struct lawn_loop *loop = lawn_glib_new(NULL, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
  *     g_main_loop_run(main_loop);
  *
- * A main loop that is run in a callback of a timer fires no timers of that loop;
- * one that is run in any other callback does. GLib's wait stands still while the
- * machine is suspended: with LAWN_LOOP_BOOTTIME, what became due then fires when
- * something else wakes the context and the loop is turned; or watch the
- * lawn_loop_fd() of a plain loop.
+ * GLib waits in milliseconds: timers fire up to one millisecond late, and never
+ * early. Its wait does not count the time while the machine is suspended. With
+ * LAWN_LOOP_BOOTTIME, timers that became due during the suspension fire when
+ * another event wakes the context and lawn_loop_turn() is called; alternatively
+ * watch the lawn_loop_fd() of a plain loop.
  *
- * Link with -llawn_glib -llawn -lglib-2.0. The calls are for the thread that runs
- * the context.
- */
+ * A main loop that is run in a callback of a timer fires no timers of that
+ * loop; one that is run in any other callback does.
+ *
+ * Call the functions on the thread that runs the context. Link with -llawn_glib
+ * -llawn -lglib-2.0. */
 #ifndef LAWN_GLIB_H
 #define LAWN_GLIB_H
 
@@ -30,15 +31,17 @@ extern "C" {
 
 struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 
-/* A new loop whose timers fire while the context is iterated, NULL for the
- * default one; or NULL with errno, as lawn_loop_new() says. The options may be
- * NULL; a clock of your own must count nanoseconds, arm is the adapter's, and
- * its own memory is g_source_new()'s, which aborts if there is none. */
+/* Creates a loop whose timers fire while the context is iterated; NULL means
+ * the default context. options may be NULL. A clock set in the options must
+ * count nanoseconds; arm is ignored; the allocator serves the loop but not the
+ * adapter, which uses g_source_new(). Returns NULL and sets errno on failure,
+ * like lawn_loop_new(); g_source_new() aborts if there is not enough memory. */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(). The context may be gone by then. loop may be
- * NULL. False in a callback of a timer: nothing was done. */
+/* Frees a loop created by lawn_glib_new(). Call it instead of lawn_loop_free().
+ * The context may already have been freed. loop may be NULL. Returns true; in a
+ * callback of a timer it does nothing and returns false. */
 bool lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

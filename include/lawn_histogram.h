@@ -1,8 +1,8 @@
-/* lawn_histogram.h - how values are spread, from 0 to UINT64_MAX, within 3.2 %.
+/* lawn_histogram.h - a histogram of values from 0 to UINT64_MAX, within 3.2 %.
  *
- * Log-linear: each power of two is split into 32 equal buckets, and values
- * below 32 have one each. Adding is O(1), and what is asked O(buckets). A loop
- * keeps one of how late timers fire; yours to use for anything else.
+ * The buckets are log-linear: each power of two is divided into 32 equal
+ * buckets, and each value below 32 has its own bucket. A loop records in a
+ * histogram how late its timers fire. Histograms can also be used on their own.
  */
 #ifndef LAWN_HISTOGRAM_H
 #define LAWN_HISTOGRAM_H
@@ -14,32 +14,36 @@
 extern "C" {
 #endif
 
+/* The number of buckets. */
 #define LAWN_HISTOGRAM_BUCKETS 1920
 
-/* 15 KiB. All-zero bytes are an empty histogram; to empty one, zero it; to copy
- * one, assign it. count is the sum of the buckets. */
+/* A histogram: 15 KiB. A histogram of all-zero bytes is empty. Zero it to empty
+ * it; assign it to copy it. count is the sum of the buckets. */
 struct lawn_histogram {
     uint64_t count;
     uint64_t max; /* exact */
     uint64_t buckets[LAWN_HISTOGRAM_BUCKETS];
 };
 
+/* Adds a value. O(1). */
 void lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value);
 
-/* Adds all values of another one. */
+/* Adds all values of another histogram. O(buckets). */
 void lawn_histogram_merge(struct lawn_histogram *histogram,
                           const struct lawn_histogram *other);
 
-/* The least value, rounded up to its bucket's end but not above max, that so
- * many hundred-thousandths of the values do not exceed: 50000 is the median,
- * 99900 the 99.9th percentile. More than 100,000 counts as that, 0 as 1. 0 if
- * there are no values. */
+/* Returns a percentile: the smallest value that is not exceeded by parts /
+ * 100,000 of the values, rounded up to the end of its bucket but not above max.
+ * parts is 50000 for the median and 99900 for the 99.9th percentile; 0 counts
+ * as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is empty.
+ * O(buckets). */
 uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
                            unsigned parts);
 
-/* Prints the percentiles in the text form of HdrHistogram, as its plotters read
- * it, with each value divided by unit: 1000 for microseconds from nanoseconds;
- * 0 counts as 1. 0, or -EIO if out has an error. */
+/* Prints the percentiles in the text format of HdrHistogram, which its plotters
+ * read. Each value is divided by unit: 1000 converts nanoseconds to
+ * microseconds; 0 counts as 1. Returns 0, or -EIO if out has an error.
+ * O(buckets). */
 int lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
                          double unit);
 

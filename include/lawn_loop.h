@@ -1,9 +1,9 @@
-/* lawn_loop.h - a lawn with a clock, and timers that know what to do.
+/* lawn_loop.h - a lawn with a clock, and timers with their own callbacks.
  *
- * A loop is a lawn bound to a clock. Its timers carry a callback and an
- * argument, fire once or again and again, and tell the event loop that you
- * have when it must wake for them; or use the small one here. Calls that can
- * fail return 0 or -errno.
+ * A loop is a lawn bound to a clock. Each of its timers has a callback and an
+ * argument, and fires once or periodically. The loop sets a wake-up in an
+ * existing event loop, or waits with its own small event loop. Functions that
+ * can fail return 0 on success and -errno otherwise.
  *
  *     #include <lawn_loop.h>
  *     #include <stdio.h>
@@ -16,61 +16,73 @@
  *     struct lawn_loop *loop = lawn_loop_new(NULL);
  *     struct lawn_loop_timer hello = {.fire = tick, .arg = "hello"};
  *     lawn_loop_every(loop, &hello, LAWN_LOOP_SECOND, LAWN_LOOP_SKIP);
- *     lawn_loop_run(loop); // until lawn_loop_quit(), or nothing is left
+ *     lawn_loop_run(loop); // until lawn_loop_quit(), or no timer is running
  *
- * WITH AN EVENT LOOP OF YOUR OWN there are three ways:
- *   - an adapter: lawn_uv.h, lawn_event.h, lawn_ev.h, lawn_uring.h,
- *     lawn_glib.h, lawn_sdevent.h;
- *   - a file descriptor: wait for lawn_loop_fd() to become readable, and call
+ * WITH ANOTHER EVENT LOOP
+ *
+ * There are three ways to use a loop within an existing event loop:
+ *   - an adapter: lawn_uv.h, lawn_event.h, lawn_ev.h, lawn_uring.h, lawn_glib.h
+ *     or lawn_sdevent.h;
+ *   - a file descriptor: wait for lawn_loop_fd() to become readable, then call
  *     lawn_loop_turn();
- *   - a wait with a limit: call lawn_loop_turn(), and wait until the time that
- *     it returns, or until something else happens.
+ *   - a wait with a time limit: call lawn_loop_turn(), and wait until the time
+ *     that it returns or until another event.
  *
- * TIME is CLOCK_MONOTONIC in nanoseconds, unless the options say otherwise.
- * Each start of a TTL reads the clock, so that it counts from now, however
- * long ago the loop woke up. To save that, 20 ns on most machines, a program
- * that starts many timers at one moment passes lawn_loop_now() plus the TTL to
+ * TIME
+ *
+ * The default clock is CLOCK_MONOTONIC in nanoseconds. Each start with a TTL
+ * reads the clock, so the TTL counts from the call, regardless of when the loop
+ * woke up. Reading the clock takes 20 ns on most machines. To avoid it when
+ * starting many timers at once, pass lawn_loop_now() plus the TTL to
  * lawn_loop_start_at().
- *   A suspended machine: CLOCK_MONOTONIC stands still, so that timers have as
- * long to wait after it as they had before. With LAWN_LOOP_BOOTTIME the time
- * counts, and what became due meanwhile fires on return. Neither is moved when
- * somebody sets the wall clock. A clock that runs back is ignored: it stands
- * until it has caught up. One that jumps ahead makes timers due, each once;
- * periodic ones as their mode says.
- *   In tests, the clock is yours: let it return a variable, and go from one
- * deadline to the next without waiting:
- *     while ((next = lawn_loop_next(loop)) != LAWN_NEVER) {
- *         now = next > now ? next : now; // a callback may have moved it
- *         lawn_loop_turn(loop);
- *     }
  *
- * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6,
- * P9 and P10 of lawn.h hold. Moreover:
- *   L1  never early      a callback runs only when the clock, read after the
- *                        start, has reached the deadline
- *   L2  the wake-up      while timers run, a wake-up is set at or before the
- *                        earliest deadline; it is set anew only when that moves
- *                        earlier than what is set, or when what was set has
- *                        come. An adapter's is taken back with the last timer;
- *                        a timerfd may come once more, for nothing
- *   L3  the budget       a turn ends after the callback that used up its
- *                        budget, in timers or in time; what is left fires first
- *                        in the next turn, and a wake-up is set for at once
- *   L4  no drift         fires of a fixed rate are due at first + n * period
- *                        exactly, however late those before were
- *   L5  skip, catch up   of missed periods, skip fires one, and counts the
- *                        others; catch-up fires each, one in a turn: for the
- *                        order of P4, what is behind is due when the turn is.
- *                        While the clock stands, 16 timers can catch up
- *   L6  fixed delay      the period counts from the callback's return
- *   L7  stop is final    in every mode, in the timer's own callback too
- *   L8  lateness         of every fire is in the histogram: the clock when the
- *                        callback began, less when it was due; if periods were
- *                        skipped, less when the first of them was
+ * While the machine is suspended, CLOCK_MONOTONIC stops: after the suspension,
+ * timers have as much time left as before. With LAWN_LOOP_BOOTTIME the
+ * suspension counts, and timers that became due fire when the machine resumes.
+ * Setting the wall clock affects neither clock. If a clock runs backward, the
+ * loop's time does not change until the clock has caught up. If a clock jumps
+ * forward, each timer that becomes due fires once; periodic timers behave
+ * according to their mode.
  *
- * THREADS: a loop has one owner, as a lawn has. For timers of many threads
- * there is lawn_workers.h. In a child after fork(), call nothing on the loop
- * but lawn_loop_free(): its descriptors are the parent's as well.
+ * Tests can use a clock that returns a variable, and advance it from one
+ * lawn_loop_next() to the next without waiting.
+ *
+ * PROMISES
+ *
+ * Assertions, tests and proofs refer to these numbers. P1 to P6, P9 and P10 of
+ * lawn.h apply. In addition:
+ *   L1  Never early: a callback runs only after the clock, read after the
+ *       start, has reached the deadline.
+ *   L2  Wake-up: while timers are running, a wake-up is set at or before the
+ *       earliest deadline, and it is set again only if the earliest deadline
+ *       becomes earlier than the wake-up or after the wake-up occurred; an
+ *       adapter cancels its wake-up when the last timer ends, while a timerfd
+ *       may become readable once more.
+ *   L3  Budget: a turn ends after the callback that used up its budget, in
+ *       timers or in time; the remaining due timers fire first in the next
+ *       turn, for which an immediate wake-up is set.
+ *   L4  No drift: a timer with a fixed rate is due exactly at first + n *
+ *       period, however late earlier callbacks ran.
+ *   L5  Missed periods: LAWN_LOOP_SKIP fires once for all missed periods and
+ *       counts the others; LAWN_LOOP_CATCH_UP fires once for each of them, one
+ *       per turn.
+ *   L6  Fixed delay: with LAWN_LOOP_DELAY the period counts from the return of
+ *       the callback.
+ *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
+ *       if its own callback stopped it.
+ *   L8  Lateness: the histogram contains the lateness of every call of a
+ *       callback, which is the time when the callback began minus the time when
+ *       it was due, or when the first of its skipped periods was due.
+ *
+ * A timer that catches up counts as due at the time of the current turn, for
+ * the order of P4 and for lawn_loop_deadline(). While the clock does not
+ * advance, up to 16 timers can catch up.
+ *
+ * THREADS
+ *
+ * Only one thread may use a loop at a time. For timers shared by many threads
+ * see lawn_workers.h. In a child process after fork(), call only
+ * lawn_loop_free(), because the loop's descriptors are shared with the parent.
  */
 #ifndef LAWN_LOOP_H
 #define LAWN_LOOP_H
@@ -82,223 +94,259 @@
 extern "C" {
 #endif
 
+/* LOOPS AND THEIR TIMERS */
+
+/* A millisecond and a second of the default clock, in nanoseconds. */
 #define LAWN_LOOP_MS UINT64_C(1000000)
 #define LAWN_LOOP_SECOND UINT64_C(1000000000)
 
 struct lawn_loop;
 struct lawn_loop_timer;
 
-/* Called when a timer fires. One that fires once is idle by then: start it
- * again, or free it. One that repeats is running by then, for its next fire:
- * stop it before you free it. The callback may start, restart and stop any
- * timer of the loop, and watch and unwatch descriptors. In it,
+/* Callback of a timer. A timer that fires once is idle: the callback may start
+ * it again or free it. A periodic timer is already running for its next period:
+ * stop it before freeing it. The callback may start, restart and stop any timer
+ * of the loop, and watch and unwatch descriptors. In a callback,
  * lawn_loop_turn(), lawn_loop_run() and lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
-/* A timer, part of an object of yours: 64 bytes on machines of 64 bits.
- * All-zero bytes are an idle timer. Set fire before the first start, and
- * change it when you like; arg is yours; read due and missed; leave the other
- * fields to the library. Do not copy, move or free a running timer. */
+/* A timer, embedded in an object of the caller: 64 bytes on 64-bit machines. A
+ * timer of all-zero bytes is idle. Set fire before the first start; fire and
+ * arg may be changed at any time. due and missed may be read. The other fields
+ * are private. Do not copy, move or free a running timer. */
 struct lawn_loop_timer {
     struct lawn_timer timer;
     uint64_t period; /* 0: fires once */
     lawn_loop_fire_fn *fire;
-    void *arg;    /* for fire to use */
-    uint64_t due; /* in its callback: when it was due. At a fixed rate that
-                        is exact, and of periods that were missed the last */
+    void *arg;    /* for use by fire */
+    uint64_t due; /* in the callback: when the timer was due. Exact at a fixed
+                     rate; if periods were missed, the last of them */
     uint32_t mode;
-    uint32_t missed; /* in its callback: periods before that one that were
-                        skipped, at most UINT32_MAX */
+    uint32_t missed; /* in the callback: number of skipped periods before due,
+                        at most UINT32_MAX */
 };
 
-/* What a periodic timer does when it is late. */
+/* What a periodic timer does when it is late. SKIP suits timers that show or
+ * check a state: a display, a heartbeat, a cleanup. CATCH_UP suits timers that
+ * count: samples, steps of a simulation. DELAY suits timers that need a pause:
+ * polling, retries. */
 enum lawn_loop_mode {
-    LAWN_LOOP_SKIP,     /* fixed rate; what was missed is not fired */
-    LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires */
+    LAWN_LOOP_SKIP,     /* fixed rate; missed periods do not fire */
+    LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, one per turn */
     LAWN_LOOP_DELAY     /* the period counts from the end of the callback */
 };
 
-enum lawn_loop_clock { LAWN_LOOP_MONOTONIC, LAWN_LOOP_BOOTTIME };
+/* Clocks of the system. */
+enum lawn_loop_clock {
+    LAWN_LOOP_MONOTONIC, /* CLOCK_MONOTONIC (default) */
+    LAWN_LOOP_BOOTTIME   /* CLOCK_BOOTTIME: also counts during suspension */
+};
 
-/* For adapters. Sets the one wake-up of the host, the event loop that the
- * timers live in, in place of the one that was set before: at that time the
- * host calls lawn_loop_woken(). when is a time on the loop's clock; one that
- * has passed means at once, and LAWN_NEVER that no timer is running and none
- * is needed. Called at the end of a turn, and by start and stop outside of
- * one, as L2 says. It may call lawn_loop_now() and lawn_loop_update(), and
- * nothing else of the loop. */
+/* Callback of an adapter. Sets the single wake-up of the host, which is the
+ * event loop that runs the timers, and replaces the previous wake-up. At that
+ * time the host calls lawn_loop_woken(). when is a time on the loop's clock. A
+ * time in the past means at once; LAWN_NEVER means that no timer is running and
+ * no wake-up is needed. The loop calls it at the end of a turn, and when a
+ * timer is started or stopped outside of a turn, as required by L2. It may call
+ * lawn_loop_now() and lawn_loop_update(), and no other function of the loop. */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
-/* How to make a loop. Zero in any field means the default. */
+/* Options of a new loop. Zero in a field selects its default. */
 struct lawn_loop_options {
-    /* Its lawn: blades, resolution, allocator, which serves all memory of the
-     * loop. The time at first is the clock's. A resolution of LAWN_LOOP_MS
-     * makes timers due on whole milliseconds, and a loop wake less often; it
-     * does not round the periods of a fixed rate. */
+    /* Options of the loop's lawn: blades, resolution, allocator. The allocator
+     * provides all memory of the loop. The initial time is read from the clock.
+     * A resolution of LAWN_LOOP_MS makes timers due on whole milliseconds, so
+     * that the loop wakes less often; it does not round the periods of a fixed
+     * rate. */
     struct lawn_options lawn;
 
-    /* How long a turn takes: at most so many timers, default 1024, and no
-     * longer than so many ticks; default: as long as it takes. */
+    /* Limits of a turn: the number of timers, default 1024, and its duration in
+     * ticks, default no limit. */
     size_t budget;
     uint64_t budget_time;
 
-    /* The clock; or one of your own, with any unit and origin. */
+    /* The clock: one of the system, or a function with any unit and origin. */
     enum lawn_loop_clock clock_id;
     uint64_t (*clock)(void *context);
     void *clock_context;
 
-    /* For adapters; NULL: there is no host, or it is lawn_loop_fd(). */
+    /* For adapters. NULL: there is no host, or it uses lawn_loop_fd(). */
     lawn_loop_arm_fn *arm;
     void *arm_context;
 };
 
-/* What a loop has done. */
+/* Counters since the loop was created. */
 struct lawn_loop_counters {
-    uint64_t turns;     /* of which */
-    uint64_t idle;      /* fired nothing */
-    uint64_t truncated; /* ended because of the budget */
-    uint64_t fires;     /* callbacks */
-    uint64_t missed;    /* periods that were skipped */
-    uint64_t arms;      /* times that the wake-up was set, or taken back */
-    uint64_t count;     /* timers running now */
+    uint64_t turns;     /* all turns */
+    uint64_t idle;      /* turns that fired nothing */
+    uint64_t truncated; /* turns ended by the budget */
+    uint64_t fires;     /* callbacks called */
+    uint64_t missed;    /* skipped periods */
+    uint64_t arms;      /* times that the wake-up was set or canceled */
+    uint64_t count;     /* running timers */
 };
 
-/* A new loop, or NULL with errno ENOMEM, or EINVAL if clock_id is unknown.
- * options may be NULL. O(blades + slots). */
+/* Creates a loop. options may be NULL. Returns NULL and sets errno on failure:
+ * ENOMEM if there is not enough memory, EINVAL if clock_id is unknown. O(blades
+ * + slots). */
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
-/* Forgets all timers and descriptors, and gives the loop's memory back; closes
- * the descriptors that it made, none of yours. To use a timer or a watch again
- * that was in use, zero it first. loop may be NULL. False in a callback:
- * nothing was done. */
+/* Frees a loop, abandons its timers and watchers, and closes the descriptors
+ * that the loop created. Watched descriptors remain open. Zero a timer or
+ * watcher that was in use before using it again. loop may be NULL. Returns
+ * true; in a callback it does nothing and returns false. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
-/* Starts a timer, or restarts a running one, to fire once: ttl from now, on
- * the clock as it is read here; or at a time on the clock. TTLs and deadlines
- * are as in lawn.h: a TTL of 0 counts as one tick, and is not for the turn
- * under way. Cannot fail. O(1) at worst. */
+/* STARTING AND STOPPING */
+
+/* Starts a timer, or restarts a running one, so that it fires once:
+ * lawn_loop_start() when ttl has passed on the clock, which the call reads;
+ * lawn_loop_start_at() at a time on the clock. TTLs and deadlines are as in
+ * lawn.h: a TTL of 0 counts as one tick, and the timer does not fire in the
+ * current turn. Cannot fail. O(1) in the worst case. Starting the earliest
+ * timer may make a system call to set the wake-up. */
 void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t ttl);
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t deadline);
 
-/* Starts a timer, or restarts a running one, to fire every period: the first
- * time a period from now, or at a time on the clock. A period of 0 counts as 1
- * tick. Cannot fail. O(1) at worst. */
+/* Starts a timer, or restarts a running one, so that it fires periodically:
+ * lawn_loop_every() for the first time after one period, lawn_loop_every_at()
+ * at the time first. If first is in the past, the periods since then count as
+ * missed. A period of 0 counts as one tick. Cannot fail. O(1) in the worst
+ * case. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t first, uint64_t period,
                         enum lawn_loop_mode mode);
 
-/* Stops a timer. True: it was running, and does not fire any more [L7]; its
- * memory is yours. False: it was idle. Cannot fail. O(1) at worst. */
+/* Stops a timer. Returns true if it was running: it does not fire again [L7],
+ * and the caller may free its memory. Returns false if it was idle. Cannot
+ * fail. O(1) in the worst case. */
 bool lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer);
 
-/* Whether the timer is running, and when it is due; LAWN_NEVER if it is idle.
- * O(1). */
+/* lawn_loop_pending() returns true if the timer is running.
+ * lawn_loop_deadline() returns its deadline, or LAWN_NEVER if it is idle. O(1).
+ */
 bool lawn_loop_pending(const struct lawn_loop_timer *timer);
 uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 
-/* Reads the clock and fires what is due, within the budget. Returns when the
- * next turn is due: a time that has passed if there is more to do at once,
- * LAWN_NEVER if no timer is running. In a callback it does nothing and returns
- * LAWN_NEVER. */
+/* TURNS */
+
+/* Reads the clock and fires due timers within the budget. Returns the time of
+ * the next turn: a time in the past if more timers are due, LAWN_NEVER if no
+ * timer is running. In a callback it does nothing and returns LAWN_NEVER. The
+ * cost is that of lawn_mow(), plus reading the clock after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
-/* For adapters: the same, when the wake-up that was set has come, be it early:
- * it is gone, and a new one gets set if a timer is running. */
+/* For adapters: like lawn_loop_turn(), called when the wake-up occurred, even
+ * if early. The loop then considers the wake-up gone, and sets another one if a
+ * timer is running. Returns what lawn_loop_turn() returns. */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
-/* What the options had as arm_context. */
+/* Returns the arm_context of the options. */
 void *lawn_loop_arm_context(const struct lawn_loop *loop);
 
-/* The newest time that the loop has read; and reads the clock, and returns it.
- */
+/* lawn_loop_now() returns the latest time that the loop read from its clock.
+ * lawn_loop_update() reads the clock and returns that time. */
 uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
-/* When the next turn is due: the exact earliest deadline, or LAWN_NEVER. */
+/* Returns the time of the next turn: the exact earliest deadline, or LAWN_NEVER
+ * if no timer is running. The cost is that of lawn_next(). */
 uint64_t lawn_loop_next(struct lawn_loop *loop);
 
-/* How many timers are running. O(1). */
+/* Returns the number of running timers. O(1). */
 uint64_t lawn_loop_count(const struct lawn_loop *loop);
 
-/* Its lawn, to ask: lawn_stats(), lawn_set_resolution(), lawn_each(). Its
- * timers are those of struct lawn_loop_timer; do not start, stop or mow on it.
- */
+/* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution() and
+ * lawn_each(). Its timers are the timer members of struct lawn_loop_timer. Do
+ * not start or stop timers on this lawn, and do not mow it. */
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
 
-/* Counters. O(1). */
+/* Fills *out with the counters. O(1). */
 void lawn_loop_stats(const struct lawn_loop *loop,
                      struct lawn_loop_counters *out);
 
-/* How late timers fired, in ticks of the clock [L8]. It is the loop's own:
- * empty it, to begin anew, when you like. */
+/* Returns the histogram of how late timers fired, in ticks of the clock [L8].
+ * The loop owns the histogram; the caller may zero it at any time to start
+ * again. */
 struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
 
-/* Whether all invariants hold, as lawn_check() tells. */
+/* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
+ * of the loop). */
 bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
-/* A file descriptor that is readable when a turn is due: a timerfd, to wait
- * for in any event loop, and not to be read or closed; lawn_loop_turn() makes
- * it unreadable again. -errno: if the system has none to give; -EINVAL if the
- * clock is one of your own, or the options had arm; -ENOSYS where there is no
- * timerfd(2). */
+/* Returns a file descriptor, a timerfd, that is readable when a turn is due.
+ * Wait for it in any event loop; do not read or close it. lawn_loop_turn()
+ * makes it unreadable again. Returns an error on failure: -EINVAL if the
+ * options set clock or arm, -ENOSYS if the system has no timerfd_create(2), or
+ * the -errno of that call. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
-/* THE LOOP'S OWN WAIT, on epoll(7), for those who have none. */
+/* THE BUILT-IN EVENT LOOP
+ *
+ * On Linux, for programs that have no event loop. It waits with epoll(7). */
 
+/* Events of a descriptor, combined with |. */
 enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 
 struct lawn_loop_watcher;
 
-/* Called when a descriptor is ready: ready is what of READ and WRITE it is
- * watched for and ready for; and HANGUP, with all that it is watched for, if
- * there is an error or no data can go either way any more. That the other end
- * will send no more is told by a read() that returns 0. The callback may watch
- * and unwatch any descriptor, free any watch that is unwatched, and start and
- * stop timers. */
+/* Callback of a watched descriptor. ready contains those of LAWN_LOOP_READ and
+ * LAWN_LOOP_WRITE that are watched and that the descriptor is ready for. If
+ * there is an error, or no data can be transferred in either direction, ready
+ * contains LAWN_LOOP_HANGUP and all watched events. If the other end sends no
+ * more data, this is reported by a read() that returns 0. The callback may
+ * watch and unwatch any descriptor, free any watcher that is not in use, and
+ * start and stop timers. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watcher *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
-/* A watched descriptor, part of an object of yours. Set ready and arg; leave
- * the rest to the library. */
+/* A watcher of a descriptor, embedded in an object of the caller. Set ready and
+ * arg. The other fields are read-only. */
 struct lawn_loop_watcher {
     lawn_loop_ready_fn *ready;
-    void *arg;       /* for ready to use */
-    int fd;          /* that was watched last */
-    unsigned events; /* 0: it is not watched */
+    void *arg;       /* for use by ready */
+    int fd;          /* the last watched descriptor */
+    unsigned events; /* 0: not in use */
 };
 
-/* Watches a descriptor for events: READ, WRITE or both; level-triggered. If
- * the watch is in use for that descriptor, changes the events. 0, or -errno:
- * -EINVAL if events makes no sense or the watch is in use for another
- * descriptor, -EEXIST if another watch has the descriptor, -EPERM if it cannot
- * be waited for, -EBADF, -ENOMEM; or as lawn_loop_fd() says. */
+/* Watches a descriptor for events: LAWN_LOOP_READ, LAWN_LOOP_WRITE or both,
+ * level-triggered. If the watcher already watches this descriptor, changes the
+ * events. Returns 0 or an error: -EINVAL if events is invalid or the watcher is
+ * in use for another descriptor; -EEXIST if another watcher has the descriptor;
+ * -EPERM if the descriptor does not support waiting, like a regular file;
+ * -EBADF if fd is not a descriptor; -ENOMEM; or an error of lawn_loop_fd() or
+ * epoll_ctl(2). */
 int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
                     int fd, unsigned events);
 
-/* Watches it no more: its callback is not called again. Before the descriptor
- * is closed. Does nothing if it is not watched. */
+/* Ends watching: the callback is not called again. Call it before closing the
+ * descriptor. Does nothing if the watcher is not in use. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
-/* Waits and calls back until lawn_loop_quit(), or until there is neither a
- * running timer nor a watch. In a round, what is ready is served before what is
- * due, at most 64 descriptors and a budget of timers. 0, or -errno as
- * lawn_loop_fd() or epoll says; -EDEADLK in a callback. It may be run again. */
+/* Waits for events and calls callbacks, until lawn_loop_quit() is called or
+ * neither a running timer nor a watcher in use remains. Each round handles up
+ * to 64 ready descriptors first, then fires due timers up to the budget. So a
+ * connection that has just received data is not treated as idle. Data that
+ * arrives during a round is seen in the next round. Returns 0 or an error:
+ * -EDEADLK in a callback, or an error of lawn_loop_fd() or epoll_wait(2). It
+ * may be called again. */
 int lawn_loop_run(struct lawn_loop *loop);
 
-/* One round of that: waits until something is ready or due, or if wait is
- * false looks and does not wait. Returns how many callbacks were called, which
- * may be 0, as after a signal, or -errno. */
+/* Runs one round. If wait is true, waits until a descriptor is ready or a timer
+ * is due. Returns the number of callbacks called, which may be 0, for example
+ * after a signal, or an error as lawn_loop_run() does. */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 
-/* Makes lawn_loop_run() or lawn_loop_once() return when the callback under way
- * has; outside of one, the next of them returns at once. Not for signal
- * handlers or other threads: let them write to a descriptor that is watched. */
+/* Makes lawn_loop_run() or lawn_loop_once() return after the current callback.
+ * Outside of a callback, the next call of either returns at once. Must not be
+ * called from signal handlers or other threads; these can write to a watched
+ * descriptor instead. */
 void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus

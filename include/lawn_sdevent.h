@@ -1,9 +1,9 @@
-/* lawn_sdevent.h - the timers of a loop in systemd's sd-event.
+/* lawn_sdevent.h - timers of a loop in systemd's sd-event.
  *
- * One time source wakes the event loop for all of them, at normal priority and
- * with an accuracy of a microsecond, where sd-event's default is a quarter of a
- * second. Its time is set as L2 of lawn_loop.h says, not for each timer, and it is
- * off while none is running.
+ * A single time source wakes the event loop for all timers, with normal
+ * priority and an accuracy of one microsecond; sd-event's default accuracy is
+ * 250 ms. Its time is set only as described in L2 of lawn_loop.h, not for each
+ * timer, and it is disabled while no timer is running.
  *
  *     sd_event *event;
  *     struct lawn_loop *loop;
@@ -13,12 +13,11 @@
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
  *     sd_event_loop(event);
  *
- * sd-event takes one event source in each round, so that what is left of a turn's
- * budget waits for others, and they for it.
+ * sd-event dispatches one event source per iteration. If a turn ends because of
+ * its budget, other sources are dispatched before the next turn.
  *
- * Link with -llawn_sdevent -llawn -lsystemd. The calls are for the thread of the
- * event loop.
- */
+ * Call the functions on the thread of the event loop. Link with -llawn_sdevent
+ * -llawn -lsystemd. */
 #ifndef LAWN_SDEVENT_H
 #define LAWN_SDEVENT_H
 
@@ -30,15 +29,17 @@ extern "C" {
 
 struct sd_event; /* sd_event */
 
-/* A new loop whose timers fire while the event loop runs; or NULL with errno, as
- * lawn_loop_new() and sd_event_add_time(3) say. The options may be NULL; a clock
- * of your own must count nanoseconds, arm is the adapter's, and its own
- * memory is malloc's. */
+/* Creates a loop whose timers fire while the event loop runs. options may be
+ * NULL. A clock set in the options must count nanoseconds; arm is ignored; the
+ * allocator serves the loop but not the adapter, which uses malloc(). Returns
+ * NULL and sets errno on failure, like lawn_loop_new() and
+ * sd_event_add_time(3). */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* In place of lawn_loop_free(). loop may be NULL. False in a callback of a
- * timer: nothing was done. */
+/* Frees a loop created by lawn_sdevent_new(). Call it instead of
+ * lawn_loop_free(). loop may be NULL. Returns true; in a callback of a timer it
+ * does nothing and returns false. */
 bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

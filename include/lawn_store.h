@@ -1,10 +1,11 @@
-/* lawn_store.h - timers by id, with payload: start one, and forget about it.
+/* lawn_store.h - timers by id, with a payload.
  *
- * A store owns its timers. Each has an id, which is any string of bytes, and a
- * payload, which the store copies; when the timer is due, the store hands both
- * to a callback. These are the four routines of the paper: StartTimer(id, ttl,
- * payload), DeleteTimer(id), PerTickBookkeeping(now) and TimerExpired are
- * lawn_store_start(), lawn_store_stop(), lawn_store_mow() and its callback.
+ * A store owns its timers. Each timer has an id, which is any byte string, and
+ * a payload, which the store copies. When the timer is due, the store passes
+ * both to a callback. These functions are the four routines of the paper:
+ * StartTimer(id, ttl, payload), DeleteTimer(id), PerTickBookkeeping(now) and
+ * TimerExpired correspond to lawn_store_start(), lawn_store_stop(),
+ * lawn_store_mow() and its callback.
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -15,62 +16,80 @@
  *                (int)timer->payload_size, (const char *)timer->payload);
  *     }
  *
- *     struct lawn_store_options options = {.lawn.now = now}; // on your clock
+ *     struct lawn_store_options options = {.lawn.now = now}; // your clock
  *     struct lawn_store *store = lawn_store_new(&options);
  *     lawn_store_start(store, "cart:7", 6, 30000, "3 books", 7, 0);
  *     lawn_store_start(store, "cart:7", 6, 30000, "4 books", 7, 0); // replaces
  *     lawn_store_mow(store, now, SIZE_MAX, remind, NULL);
  *
- * TIME is as in lawn.h: a uint64_t of ticks on the caller's clock, which the
- * store is told by its options, lawn_store_set_now() and lawn_store_mow().
+ * TIME
  *
- * IDS are bytes of any content, 0 to LAWN_STORE_ID_MAX of them. A 64-bit
- * integer is an id of 8 bytes: pass &number, sizeof number; ids of 8 bytes are
- * hashed and compared as one word. They are in one space with all others: a name
- * of the same 8 bytes is the same id, and an int of 4 bytes is another.
+ * Time is as in lawn.h: a uint64_t count of ticks of the caller's clock. The
+ * caller sets it in the options, with lawn_store_set_now() and with
+ * lawn_store_mow().
  *
- * PAYLOADS are bytes of any content, 0 to LAWN_STORE_PAYLOAD_MAX of them,
- * copied when they come in. What the store hands out it does not copy: a
- * payload in memory of the store's, aligned to 8 bytes, so it may be a struct.
+ * IDS
  *
- * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
- * P9 of lawn.h hold of the store's timers; moreover:
- *   S1  one each         an id has at most one timer
- *   S2  all or nothing   a call that fails has changed nothing; it may have given
- *                        memory back
- *   S3  callbacks        may call any function of the store, for any id; the
- *                        timer that fires has left the store by then, and what
- *                        the callback was handed stays until it returns
- *   S4  handed out       what lawn_store_get(), lawn_store_next_timer() and
- *                        lawn_store_iterate() hand out stays until that timer
- *                        is started, updated, stopped or cleared, or fires;
- *                        other timers, and a touch, do not matter. It may be
- *                        handed back to any call
- *   S5  cost             start, stop, get, update and touch take O(1) and O(id +
- *                        payload), at worst as on the average: the table grows
- *                        and shrinks by one bucket at a time. Nothing grows
- *                        with the number of different TTLs
- *   S6  chosen ids       hashing is keyed: ids chosen by someone who does not
- *                        know the seed make nothing slower
- *   S7  memory           is given back when timers go: a block of up to 64 KiB
- *                        as soon as none of its timers is left, but one.
- *                        Timers share a block only if the TTLs that they were
- *                        first started with are within a factor of 16
- *   S8  iteration        a timer that is there from the first call to the last
- *                        is told exactly once, whatever happens to others
- *   S9  snapshots        what was saved loads, anywhere, as the same bytes;
- *                        what is no whole snapshot loads nothing, with an
- *                        error that says why
+ * An id is a string of 0 to LAWN_STORE_ID_MAX arbitrary bytes. To use a 64-bit
+ * integer as id, pass its address and sizeof(uint64_t); ids of 8 bytes are
+ * hashed and compared as one word. All ids share one name space: a string with
+ * the same 8 bytes is the same id as the integer, and a 4-byte int is a
+ * different id.
  *
- * THREADS: a store has one owner at a time, like a lawn. Nothing here locks.
+ * PAYLOADS
  *
- * ERRORS: calls that can fail return 0, or an error below 0: -errno, or one of
- * enum lawn_store_error. lawn_store_strerror() has words for each. The names of
- * the former are in <errno.h>.
+ * A payload consists of 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. The store
+ * copies a payload that it receives. It does not copy a payload that it
+ * returns: the pointer refers to memory of the store and is aligned to 8 bytes,
+ * so a payload may be a struct.
  *
- * WHEN TO CHOOSE SOMETHING ELSE: your objects live in memory of your own and
- * you have a pointer at hand when you stop a timer: lawn.h, which needs neither
- * table nor copies. */
+ * PROMISES
+ *
+ * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
+ * lawn.h apply to the timers of a store. In addition:
+ *   S1  Unique ids: an id has at most one timer.
+ *   S2  All or nothing: a call that fails changes nothing, except that it may
+ *       free unused memory.
+ *   S3  Callbacks: a callback may call any function of the store with any id;
+ *       the timer that fires is already removed, and the data passed to the
+ *       callback remains valid until the callback returns.
+ *   S4  Returned data: the pointers that lawn_store_get(),
+ *       lawn_store_next_timer() and lawn_store_iterate() return remain valid,
+ *       also as arguments of any call, until that timer is started, updated,
+ *       stopped or cleared or fires; a touch and changes to other timers do not
+ *       invalidate them.
+ *   S5  Cost: starting, stopping, getting, updating and touching a timer take
+ *       O(1) plus O(id + payload) even in the worst case, because the table
+ *       grows and shrinks one bucket at a time; no cost depends on the number
+ *       of different TTLs.
+ *   S6  Hash flooding: hashing is keyed, so an attacker who does not know the
+ *       seed cannot choose ids that make any call slower.
+ *   S7  Memory: a block of at most 64 KiB is freed as soon as it contains no
+ *       timer, except for one empty block that is kept; timers share a block
+ *       only if the TTLs of their first starts are within a factor of 16.
+ *   S8  Iteration: a timer that exists from the first call of an iteration to
+ *       the last is returned exactly once, regardless of changes to other
+ *       timers.
+ *   S9  Snapshots: a saved snapshot loads on any machine with identical
+ *       contents; input that is not a complete snapshot loads no timer and
+ *       fails with an error that names the cause.
+ *
+ * THREADS
+ *
+ * Only one thread may use a store at a time; the library does not lock.
+ *
+ * ERRORS
+ *
+ * Functions that can fail return 0 on success and a negative error otherwise:
+ * -errno (see <errno.h>) or a value of enum lawn_store_error.
+ * lawn_store_strerror() describes each error.
+ *
+ * WHEN TO CHOOSE SOMETHING ELSE
+ *
+ * If the timers can be embedded in your objects and you have a pointer to the
+ * object when you stop a timer, use lawn.h: it needs neither a table nor
+ * copies.
+ */
 #ifndef LAWN_STORE_H
 #define LAWN_STORE_H
 
@@ -80,223 +99,264 @@
 extern "C" {
 #endif
 
+/* STORES */
+
+/* Maximum size of an id and of a payload, in bytes. */
 #define LAWN_STORE_ID_MAX 65535u
 #define LAWN_STORE_PAYLOAD_MAX 536870911u
 
 struct lawn_store;
 
-/* How to make a store. Zero in any field means the default. */
+/* Options of a new store. Zero in a field selects its default. */
 struct lawn_store_options {
-    /* The lawn inside. Its allocator serves all memory of the store; the
-     * default takes large blocks from mmap() and gives them back to the
-     * system, small ones from malloc(). */
+    /* Options of the store's lawn. Its allocator provides all memory of the
+     * store. The default allocator takes large blocks from mmap() and returns
+     * them to the system, and takes small blocks from malloc(). */
     struct lawn_options lawn;
 
-    /* At most so many timers, and so many bytes of memory, all told: what
-     * exceeds them fails with -ENOSPC. Default: no limit. The former is exact;
-     * the latter is reached in steps of up to 64 KiB, and an empty store takes
-     * 163 KiB of it by default, 10 KiB with the smallest lawn. See
+    /* Limits on the number of timers and on total memory in bytes. A call that
+     * would exceed either fails with -ENOSPC. Default: no limit. The limit on
+     * timers is exact. Memory grows in steps of up to 64 KiB; an empty store
+     * takes 163 KiB by default, 10 KiB with the smallest lawn. See
      * lawn_store_set_limits(). */
     uint64_t max_timers;
     size_t max_bytes;
 
-    /* The key of the hash function; default: random, from the system. Only
-     * tests that must go the same way every time have a reason to set it. */
+    /* Key of the hash function; default: random, from the system. Set it only
+     * in tests that need reproducible behavior. */
     uint64_t seed[2];
 };
 
-/* A timer as it is handed out. */
+/* A timer as returned by the store. */
 struct lawn_store_timer {
     const void *id;
     size_t id_size;
     const void *payload; /* aligned to 8 bytes; never NULL */
     size_t payload_size;
     uint64_t deadline;
-    uint64_t ttl; /* that it was last started or touched with, or what was left
-                     then until the deadline; at least 1 */
+    uint64_t ttl; /* TTL of the last start or touch; if that had a deadline,
+                     the time that remained until it; at least 1 */
 };
 
-/* A new store. NULL with errno ENOMEM if there is no memory, ENOSPC if max_bytes
- * does not suffice for an empty store, or as the system says if it has no random
- * numbers. options may be NULL. */
+/* Errors that have no errno. */
+enum lawn_store_error {
+    LAWN_STORE_NOT_A_SNAPSHOT = -10001, /* bad magic number */
+    LAWN_STORE_TOO_NEW = -10002,   /* version not supported by this library */
+    LAWN_STORE_TRUNCATED = -10003, /* unexpected end of the snapshot */
+    LAWN_STORE_DAMAGED = -10004,   /* checksum mismatch */
+    LAWN_STORE_INCONSISTENT = -10005, /* valid checksums, invalid contents */
+    LAWN_STORE_TRAILING = -10006, /* data after the end of the snapshot file */
+    LAWN_STORE_ID_TOO_LARGE = -10007,     /* above LAWN_STORE_ID_MAX */
+    LAWN_STORE_PAYLOAD_TOO_LARGE = -10008 /* above LAWN_STORE_PAYLOAD_MAX */
+};
+
+/* Creates a store. options may be NULL. Returns NULL and sets errno on failure:
+ * ENOMEM if there is not enough memory, ENOSPC if max_bytes is too small for an
+ * empty store, or the errno of the system's random number generator. */
 struct lawn_store *lawn_store_new(const struct lawn_store_options *options);
 
-/* Forgets all timers without firing them, and gives all memory back. In a
- * callback the timers go at once and the store when the mow returns; do not
- * touch it any more. store may be NULL. O(timers). */
+/* Frees a store with all its timers, without firing them. In a callback, the
+ * timers are removed at once and the store is freed when lawn_store_mow()
+ * returns; do not use the store after this call. store may be NULL. O(timers).
+ */
 void lawn_store_free(struct lawn_store *store);
 
-/* How to start, or'ed together. ABSENT: only if there is no timer of this id,
- * else -EEXIST. PRESENT: only if there is one, else -ENOENT. AT: ttl is a
- * deadline, an absolute time; one that is not after now counts as now + 1. */
+/* STARTING AND STOPPING */
+
+/* Flags of lawn_store_start(), combined with |. ABSENT: start only if no timer
+ * has this id, otherwise fail with -EEXIST. PRESENT: start only if a timer has
+ * this id, otherwise fail with -ENOENT. AT: ttl is an absolute deadline; a
+ * deadline <= lawn_store_now() counts as lawn_store_now() + 1. */
 #define LAWN_STORE_ABSENT 1u
 #define LAWN_STORE_PRESENT 2u
 #define LAWN_STORE_AT 4u
 
-/* Starts a timer that will be due at now + ttl, with a copy of the payload. If
- * there is one of this id, it is replaced. 0, or: -EEXIST and -ENOENT as above;
- * -EINVAL if the id or the payload is too large, or how makes no sense;
- * -ENOSPC if a limit would be exceeded; -ENOMEM. */
+/* Starts a timer with a copy of the payload. Its deadline is lawn_store_now() +
+ * ttl. A timer with the same id is replaced. how is 0 or a combination of the
+ * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
+ * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
+ * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT,
+ * depending on how; -ENOSPC if a limit would be exceeded; -ENOMEM. On failure
+ * nothing changes [S2]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
 
-/* Stops a timer and forgets it. True: it was there, and does not fire [P5]. */
+/* Stops and removes a timer. Returns true if the id had a timer; it does not
+ * fire [P5]. */
 bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 
-/* Looks a timer up. True: it is there, and out tells of it [S4]. out may be
- * NULL. */
+/* Looks up a timer. Returns true and fills *out if the id has a timer [S4]. out
+ * may be NULL. */
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
-/* Looks at the timer that is due first, at lawn_store_next(), which stays; of
- * several that are due then, at one that P4 lets fire first, as lawn_next_timer()
- * does. True: there is one, and out tells of it [S4]. To evict it, hand its id to
- * lawn_store_stop(). out may be NULL. Costs what lawn_next_timer() does. */
+/* Looks up a timer whose deadline is lawn_store_next(). If there are several,
+ * it selects one that may fire first according to P4, like lawn_next_timer().
+ * The timer remains in the store; to evict it, pass its id to
+ * lawn_store_stop(). out may be NULL. Returns true and fills *out if the store
+ * contains timers [S4]. The cost is that of lawn_next_timer(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
-/* Gives a timer another payload. Its deadline, and its place among timers of
- * the same deadline, stay. 0, or -ENOENT if there is no such timer; -EINVAL,
- * -ENOSPC, -ENOMEM as at lawn_store_start(). */
+/* Replaces the payload of a timer. Its deadline and its order among timers with
+ * the same deadline do not change. Returns 0, or an error:
+ * LAWN_STORE_PAYLOAD_TOO_LARGE; -ENOENT if no timer has this id; -ENOSPC if a
+ * limit would be exceeded; -ENOMEM. On failure nothing changes [S2]. */
 int lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                       const void *payload, size_t payload_size);
 
-/* Restarts a timer, which keeps its payload: it will be due at now + ttl, or at
- * a deadline. True: it is there. */
+/* Restarts a timer and keeps its payload. Its new deadline is lawn_store_now()
+ * + ttl, or the given deadline. Returns true if the id has a timer. */
 bool lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                       uint64_t ttl);
 bool lawn_store_touch_at(struct lawn_store *store, const void *id,
                          size_t id_size, uint64_t deadline);
 
-/* Called by lawn_store_mow() for each timer that fires, with mow's own arg.
- * The timer has left the store; what *timer tells stays until the callback
- * returns [S3]. To run it again, start it again: with timer->id and
- * timer->payload, if you like. That may fail as any start, and then the timer is
- * gone; where it must not, limit the number of timers, or leave a few blocks of
- * 64 KiB below the limit of bytes. Pass the store in arg. */
+/* MOWING */
+
+/* Callback of lawn_store_mow(), called for each timer that fires; arg is the
+ * argument of lawn_store_mow(). Pass the store in arg if the callback needs it.
+ * The timer is already removed from the store; *timer remains valid until the
+ * callback returns [S3]. To run the timer again, start it again, for example
+ * with timer->id and timer->payload. That start can fail like any other, and
+ * then the timer is lost. To avoid this, limit the number of timers, or leave a
+ * few blocks of 64 KiB unused below the limit on memory. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
-/* Moves the clock to now and fires timers with a deadline <= now, at most
- * budget of them, as lawn_mow() does, and returns how many this call fired.
- * Unlike lawn_mow() it may be called in a callback, and then goes on where the
- * mow outside has got to: the timers it fires, that one does not. At the last
- * tick, LAWN_NEVER - 1, what a callback starts is due at once, and may fire in
- * the mow under way; but a mow fires no more timers there than there were when
- * it began. */
+/* Sets the time to now and fires timers with a deadline <= now, at most budget
+ * of them, like lawn_mow(). Returns the number of timers that this call fired.
+ *
+ * Unlike lawn_mow(), it may be called in a callback. The inner call continues
+ * where the outer one is; the outer one does not fire the timers that the inner
+ * one fired. At the last tick, LAWN_NEVER - 1, a timer that a callback starts
+ * is due at once and may fire in the current mow; but a mow fires at most as
+ * many timers there as the store contained when the mow began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
-/* The same for one timer and without a callback: takes the earliest timer with
- * a deadline <= now out of the store. False: there is none. What *out tells
- * stays until the next pop, or lawn_store_free(). out may be NULL. */
+/* Sets the time to now and removes the earliest timer with a deadline <= now,
+ * without a callback. out may be NULL. Returns true and fills *out if there was
+ * such a timer; *out remains valid until the next lawn_store_pop() or
+ * lawn_store_free(). */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
-/* As in lawn.h: the clock; the earliest deadline, LAWN_NEVER if there is none;
- * how many timers there are. */
+/* Like lawn_set_now(), lawn_now(), lawn_next() and lawn_count(): sets the time;
+ * returns the time; returns the earliest deadline, or LAWN_NEVER if there is no
+ * timer; returns the number of timers. */
 void lawn_store_set_now(struct lawn_store *store, uint64_t now);
 uint64_t lawn_store_now(const struct lawn_store *store);
 uint64_t lawn_store_next(struct lawn_store *store);
 uint64_t lawn_store_count(const struct lawn_store *store);
 
-/* The memory that the store has from its allocator, all told. O(1). */
+/* INSPECTION AND LIMITS */
+
+/* Returns the memory allocated by the store, in bytes. O(1). */
 size_t lawn_store_bytes(const struct lawn_store *store);
 
-/* The lawn inside, to look at: its statistics, lawn_count_unqueued(). A clear, and a
- * load of overdue timers, begin with a new one. */
+/* Returns the store's lawn for inspection, for example with lawn_stats() or
+ * lawn_count_unqueued(). lawn_store_clear(), and loading overdue timers,
+ * replace the lawn. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
-/* Tells the timers one by one, in no particular order: begin with a cursor of
- * 0, and go on while it returns true. Between two calls anything may happen to
- * the store [S8]; a timer that is started meanwhile may be told or not; a
- * start that replaces, an update or a touch leaves a timer where it is. The
- * cursor is a plain number that needs no clean-up. out may be NULL. O(1) on the
- * average over a whole iteration, which takes O(timers and memory). */
+/* Returns the timers one by one, in no particular order. *cursor is 0 in the
+ * first call; repeat the call while it returns true. The cursor is a plain
+ * number that needs no cleanup. out may be NULL. Returns true and fills *out if
+ * there was another timer. O(1) on average; a whole iteration takes O(timers +
+ * memory).
+ *
+ * The store may change between two calls [S8]. A timer started during the
+ * iteration may be returned or not. A start that replaces a timer, an update or
+ * a touch does not change its position. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
-/* Prepares the table for so many timers, so that none of them pays for its
- * growth; it does not shrink below that any more. 0 takes it back. 0, -ENOSPC
- * or -ENOMEM: then the table may be left somewhat larger than it was. O(timers).
- */
+/* Prepares the table for the given number of timers, so that starting them does
+ * not grow it. From then on the table does not shrink below this size; 0
+ * removes this minimum. Returns 0, -ENOSPC or -ENOMEM. On failure the table may
+ * remain somewhat larger than before. O(timers). */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
-/* Other limits: at most so many timers, and so many bytes as told by
- * lawn_store_bytes(); 0: no limit. What there is stays, even if it is more. */
+/* Sets the limits on the number of timers and on the bytes that
+ * lawn_store_bytes() returns; 0 means no limit. Existing timers remain, even if
+ * they exceed the new limits. */
 void lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
                            size_t max_bytes);
 
-/* Forgets all timers without firing them, and gives their memory back. The
- * clock and the limits stay. Cannot fail. O(timers). */
+/* Removes all timers without firing them and frees their memory. The time and
+ * the limits do not change. Cannot fail. O(timers). */
 void lawn_store_clear(struct lawn_store *store);
 
-/* SNAPSHOTS hold the ids, payloads, deadlines and TTLs of all timers, in a
- * format that is the same on every machine. Deadlines are absolute: they mean
- * the same where the clock does, so take a clock that outlives the machine,
- * such as CLOCK_REALTIME, if a snapshot is to do so. The format is described in
- * docs/SNAPSHOT.md. */
+/* SNAPSHOTS
+ *
+ * A snapshot contains the ids, payloads, deadlines and TTLs of all timers, in a
+ * format that is the same on every machine; docs/SNAPSHOT.md describes it.
+ * Deadlines are absolute times. If a snapshot must remain meaningful after a
+ * reboot or on another machine, use a clock like CLOCK_REALTIME. */
 
-/* What is wrong with a snapshot. */
-enum lawn_store_error {
-    LAWN_STORE_NOT_A_SNAPSHOT = -10001, /* it begins otherwise */
-    LAWN_STORE_TOO_NEW = -10002, /* its version is newer than this library's */
-    LAWN_STORE_TRUNCATED = -10003, /* it ends too early */
-    LAWN_STORE_DAMAGED = -10004,   /* a checksum is wrong */
-    LAWN_STORE_NONSENSE = -10005,  /* checksums are right, but it says what
-                                           no store can have said */
-    LAWN_STORE_TRAILING = -10006   /* a file goes on after its end */
-};
-
-/* Writes all of size bytes. 0, or an error below 0, which ends the save. */
+/* Callback that writes size bytes. Returns 0, or a negative error, which ends
+ * the save. */
 typedef int lawn_store_write_fn(const void *bytes, size_t size, void *arg);
 
-/* Reads up to size bytes and returns how many; 0 at the end; an error below 0,
- * which ends the load. */
+/* Callback that reads up to size bytes. Returns the number of bytes read, 0 at
+ * the end of the input, or a negative error, which ends the load. */
 typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 
-/* Writes a snapshot. 0, -ENOMEM, or what write returned, in which case part of
- * it may have been written. write must not change the store. O(timers and
- * their bytes), without sorting; its buffer of 64 KiB does not count towards the
- * limit of the store. */
+/* Writes a snapshot by calling write, which must not change the store. Returns
+ * 0, -ENOMEM, or the error of write; on failure part of the snapshot may have
+ * been written. O(timers + their bytes), without sorting. The buffer of 64 KiB
+ * does not count toward the memory limit. */
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
-/* Reads a snapshot into a store that holds no timers, and no further than to
- * its end. The clock stays as it is: tell the store the time first. Timers
- * keep their deadlines, and overdue ones fire in the next mow, in order [P4]. But
- * in a callback all overdue timers get the deadline now + 1 [P6]: those that had
- * different deadlines may then fire in any order, also if their TTLs are the same;
- * those of one TTL and one deadline keep their order. read must not touch the store. 0;
- * -ENOTEMPTY if there are timers; an enum lawn_store_error; -ENOMEM, -ENOSPC;
- * or what read returned. Unless 0, the store is as it was [S2]. O(timers and
- * their bytes). Takes memory O(what was read) meanwhile, whatever it claims;
- * buffers do not count towards the limit of the store. The timers may take
- * somewhat more memory than in the store that was saved. */
+/* Reads a snapshot into a store without timers by calling read, which must not
+ * use the store. Reads no further than the end of the snapshot. Does not change
+ * the time: set it before. Returns 0, -ENOTEMPTY if the store contains timers,
+ * a value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
+ * failure nothing changes [S2]. O(timers + their bytes). It takes memory in
+ * proportion to the bytes read, regardless of the sizes stated in the input;
+ * buffers do not count toward the memory limit. The timers may take somewhat
+ * more memory than in the store that was saved.
+ *
+ * Timers keep their deadlines. Overdue timers fire in the next mow, in order
+ * [P4]. But in a callback, all overdue timers get the deadline lawn_store_now()
+ * + 1 [P6]: overdue timers that had different deadlines may then fire in any
+ * order, even with the same TTL; those with the same TTL and deadline keep
+ * their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
-/* The same with a file. save_file() writes path.tmp-XXXXXX beside it, flushes
- * it to disk, and renames it, so that path is the old snapshot or the new one,
- * whole, whatever happens meanwhile; on an error it removes what it wrote, and
- * path is as it was, unless all went well but that the folder could not be
- * flushed. A new file gets the mode that the umask leaves of 0666; one that
- * replaces another, the mode of that, and its owner and group if they may be
- * given. A symbolic link is replaced; -EISDIR or -EINVAL if path is no file. */
+/* Saves a snapshot to a file, and loads one from a file, like lawn_store_save()
+ * and lawn_store_load(). lawn_store_save_file() writes to path.tmp-XXXXXX,
+ * flushes it to disk and renames it to path. path therefore always contains
+ * either the complete old or the complete new snapshot. A new file gets mode
+ * 0666 minus the umask. A file that replaces another gets the mode of the old
+ * file and, if permitted, its owner and group. A symbolic link is replaced.
+ *
+ * Returns 0 or an error: those of lawn_store_save() or lawn_store_load(); when
+ * saving, -EISDIR if path is a directory, -EINVAL if it is another kind of file
+ * that is not a regular one; when loading, LAWN_STORE_TRAILING; or the -errno
+ * of a system call. If saving fails, the temporary file is removed and path is
+ * unchanged, unless only flushing the directory failed. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 
-/* SipHash-1-3 of any bytes under a key: what ids are found by, for tables of your
- * own [S6]. The same on every machine. O(size). */
+/* HASHING AND CHECKS */
+
+/* Returns the SipHash-1-3 of bytes under a key: the hash function of the store,
+ * for use in other tables [S6]. The result is the same on every machine.
+ * O(size). */
 uint64_t lawn_hash(const uint64_t key[2], const void *bytes, size_t size);
 
-/* What an error means, in a few words. */
+/* Returns a short description of an error of this library. */
 const char *lawn_store_strerror(int error);
 
 #if !defined LAWN_FREESTANDING
-/* Walks everything and tells whether all invariants hold, as lawn_check().
- * Allowed at any time. O(everything). */
+/* Checks all invariants. Returns true if they hold. Otherwise prints the first
+ * violated invariant to out, unless out is NULL, and returns false. May be
+ * called in callbacks. O(size of the store). */
 bool lawn_store_check(const struct lawn_store *store, FILE *out);
 #endif
 

@@ -1,8 +1,9 @@
-/* lawn_uring.h - the timers of a loop in an io_uring.
+/* lawn_uring.h - timers of a loop in an io_uring.
  *
- * One IORING_OP_TIMEOUT wakes the ring for all of them: there is at most one in
- * flight, and none while no timer is running. It is moved as L2 of lawn_loop.h
- * says, not for each timer. Timers fire where you hand in the ring's completions:
+ * A single IORING_OP_TIMEOUT wakes the ring for all timers: at most one is in
+ * flight, and none while no timer is running. It is moved only as described in
+ * L2 of lawn_loop.h, not for each timer. The caller passes the ring's
+ * completions to lawn_uring_handle(), which fires the timers.
  *
  *     struct lawn_loop *loop = lawn_uring_new(&ring, NULL);
  *     struct io_uring_cqe *cqe;
@@ -14,20 +15,21 @@
  *
  *         io_uring_cqe_seen(&ring, cqe);
  *         if (!lawn_uring_handle(loop, &copy)) {
- *             // it is one of yours
+ *             // a completion of the application
  *         }
  *     }
  *
- * A start or stop that moves the wake-up takes an entry of the submission queue;
- * you submit it with your own, before you wait. The kernel counts from then: a
- * timer is late by as long as its entry has lain there. When the queue is full, it
- * is submitted at once. So start and stop no timer while an entry that you have got
- * is not prepared yet, nor between the entries of a chain (IOSQE_IO_LINK), of
- * which ours would become part. The upper half of our user_data is
- * LAWN_URING_MARK, which no pointer and no small number has.
+ * A start or stop that moves the wake-up takes an entry of the submission
+ * queue. The caller submits it together with its own entries before it waits.
+ * The kernel counts from the submission, so a timer is late by the time that
+ * its entry waited in the queue. If the queue is full, it is submitted at once.
+ * Therefore do not start or stop timers between getting an entry and preparing
+ * it, nor between the entries of a chain (IOSQE_IO_LINK), which the adapter's
+ * entry would join.
  *
- * Needs Linux 5.11, for LAWN_LOOP_BOOTTIME 5.15. Link with -llawn_uring -llawn
- * -luring. The calls are for the thread that submits to the ring.
+ * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Call the
+ * functions on the thread that submits to the ring. Link with -llawn_uring
+ * -llawn -luring.
  */
 #ifndef LAWN_URING_H
 #define LAWN_URING_H
@@ -38,33 +40,40 @@
 extern "C" {
 #endif
 
+/* The upper half of the user_data of the adapter's entries. No pointer and no
+ * small number has it. */
 #define LAWN_URING_MARK UINT32_C(0x6c61776e)
 
 struct io_uring;
 struct io_uring_cqe;
 
-/* A new loop whose timers fire in lawn_uring_handle(); or NULL with errno, as
- * lawn_loop_new() says, or EINVAL if the ring was made with
- * IORING_SETUP_IOPOLL, which has no timeouts. The options may be NULL; a clock
- * of your own must count nanoseconds, arm is the adapter's, and its own
- * memory is malloc's. */
+/* Creates a loop whose timers fire in lawn_uring_handle(). options may be NULL.
+ * A clock set in the options must count nanoseconds; arm is ignored; the
+ * allocator serves the loop but not the adapter, which uses malloc(). Returns
+ * NULL and sets errno on failure, like lawn_loop_new(), or to EINVAL if the
+ * ring was created with IORING_SETUP_IOPOLL, which does not support timeouts.
+ */
 struct lawn_loop *lawn_uring_new(struct io_uring *ring,
                                  const struct lawn_loop_options *options);
 
-/* Hand in a copy of each completion, once that is marked as seen: a callback may
- * then take completions itself. True: it is the loop's, and what is due has
- * fired; or the kernel refused the wake-up, if res is neither -ETIME nor
- * -ECANCELED nor -ENOENT nor -EALREADY but negative, as -EACCES of a ring with
- * restrictions, or -EINVAL of a kernel that is too old. Then no timer wakes the
- * ring, until one is started that is due earlier: turn the loop yourself. False:
- * it is not, and nothing was done with it. For a loop of NULL: whether it is any
- * loop's, such as one that was freed. */
+/* Handles a completion of the ring. Mark the completion as seen and pass a copy
+ * of it, so that a callback may take completions itself. Returns true if the
+ * completion belongs to the loop: then due timers have fired. Returns false if
+ * it does not; then nothing changes. If loop is NULL, returns true if the
+ * completion belongs to any loop, including a freed one.
+ *
+ * If res of a completion that belongs to the loop is an error other than
+ * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
+ * for example -EACCES if the ring has restrictions, -EINVAL if the kernel is
+ * too old. Then the ring is not woken for timers until one with an earlier
+ * deadline is started; call lawn_loop_turn() instead. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
-/* In place of lawn_loop_free(), before io_uring_queue_exit(). If a timeout was in
- * flight, it is cancelled: that submits what is in the queue, and up to three
- * completions are still to come, for which see lawn_uring_handle(). loop may be
- * NULL. False in a callback of a timer: nothing was done. */
+/* Frees a loop created by lawn_uring_new(). Call it instead of
+ * lawn_loop_free(), and before io_uring_queue_exit(). A timeout in flight is
+ * canceled: this submits the entries of the queue, and up to three completions
+ * follow, see lawn_uring_handle(). loop may be NULL. Returns true; in a
+ * callback of a timer it does nothing and returns false. */
 bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

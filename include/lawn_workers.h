@@ -1,16 +1,17 @@
-/* lawn_workers.h - timers of many threads: a lawn each, and no lock between.
+/* lawn_workers.h - timers shared by many threads, with a lawn per thread.
  *
- * A set of workers is a few threads, each with a lawn of its own that only it
- * touches. Any thread starts, restarts and stops timers: on the thread that
- * keeps the timer this is a start on its own lawn, and on any other a message
- * in its mailbox. The timer's callback runs on the worker that keeps it.
+ * A set of workers consists of several threads. Each worker has its own lawn,
+ * which no other thread accesses, and a mailbox; together they are a shard. Any
+ * thread may start, restart and stop a timer. On the worker that owns the
+ * timer, this is a start on its own lawn. On any other thread, it posts a
+ * message to the owner's mailbox. The owner runs the callback of the timer.
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
  *
  *     struct request {
  *         int id;
- *         struct lawn_workers_timer deadline; // zeroed at first
+ *         struct lawn_workers_timer deadline; // zero-initialize it
  *     };
  *
  *     static void give_up(struct lawn_workers_timer *timer,
@@ -21,88 +22,113 @@
  *     }
  *
  *     struct lawn_workers *set = lawn_workers_new(NULL);
- *     lawn_workers_add(set);                        // a thread; and another
- *     lawn_workers_add(set);
+ *     lawn_workers_add(set);                        // a thread
+ *     lawn_workers_add(set);                        // another one
  *     r->deadline.fire = give_up;
  *     lawn_workers_start(set, &r->deadline, 5000000000); // in 5 s
- *     if (lawn_workers_stop(set, &r->deadline))     // from whatever thread
+ *     if (lawn_workers_stop(set, &r->deadline))     // from any thread
  *         ...                                       // it does not fire
- *     lawn_workers_stop_sync(set, &r->deadline);    // nor is it firing
+ *     lawn_workers_stop_sync(set, &r->deadline);    // no callback runs
  *     free(r);
  *
- * THREADS of a set are made by the library, lawn_workers_add(), or are the
- * caller's, lawn_workers_attach(). The latter have two ways to serve: to call
- * lawn_worker_run(), which does nothing else, or lawn_worker_turn() in each
- * round of an event loop of their own, which waits for lawn_worker_fd() too.
+ * WORKER THREADS
  *
- * WHERE A TIMER GOES. By owner, as is the default: to the worker that starts
- * it, if a worker does; else to where it was before, and at first to one worker
- * after the other; or to the one that lawn_workers_start_on() names. A timer
- * that runs, or fires, stays where it is when it is started again. Or by TTL, as
- * the paper splits its buckets: all timers of a TTL go to the same worker. When
- * workers come and go, whole lawns move from thread to thread; no timer is
- * touched.
+ * lawn_workers_add() creates a thread. lawn_workers_attach() makes the calling
+ * thread a worker. An attached thread either calls lawn_worker_run(), which
+ * returns when the worker ends, or calls lawn_worker_turn() in each round of
+ * its own event loop, which also waits for lawn_worker_fd().
  *
- * TIME is CLOCK_MONOTONIC in nanoseconds, or any clock that the options give. A
- * TTL counts from that clock for a start from another thread; on the worker
- * itself it counts from lawn_worker_now(): in a callback that is the time at
- * which it began, and one that takes long calls lawn_worker_update() before it
- * starts timers.
+ * ROUTING
  *
- * PROMISES, by the numbers that assertions, tests and proofs cite. P1 to P6 and
- * P9 of lawn.h hold of the timers on each worker; but timers that other threads
- * started fire in any order among what is due in one round, and may be late by a
- * 1024th of their TTL if others were faster in the mail. Moreover:
- *   C1  one end          each start ends in exactly one way: the timer fires,
- *                        or is stopped, or started again, or is left over by
- *                        lawn_workers_close()
- *   C2  result of stop   lawn_workers_stop() returns true to one caller, and
- *                        then the timer does not fire; else it had ended
- *   C3  stop_sync        when it has returned, neither the callback nor left()
- *                        of lawn_workers_close() is running for the timer, and
- *                        the library does not refer to the timer; it may be
- *                        freed. The callback and left() themselves may free
- *                        their timer too
- *   C4  one callback     of a timer runs at a time, on the worker that keeps it
- *   C5  local is local   start and stop on the worker that keeps the timer make
- *                        no atomic read-modify-write, lock or system call. But
- *                        one compare-and-swap on a word of the timer: its first
- *                        start, and if other threads have started or stopped
- *                        it, and where there is no membarrier(2). And the first
- *                        start after a round takes the mail, and reads the
- *                        clock
- *   C6  no waiting       start and stop from other threads wait for nobody. But
- *                        the first one on a timer that had been its worker's
- *                        alone costs a system call, membarrier(2), and if its
- *                        worker is starting or stopping that very timer at that
- *                        moment, it waits for that
- *   C7  wake-ups         a sleeping worker is woken when it must wake earlier
- *                        than it would, once per burst, or a timer moves to it,
- *                        and not otherwise; none is lost
- *   C8  come and go      adding and removing workers loses no timer; a lawn
- *                        changes hands when the round under way is over
- *   C9  floods           a worker fires what is due after at most a budget of
- *                        messages, however many wait
- * Memory is only needed by lawn_workers_new(), _add() and _attach(): the link
- * of the mailbox is part of the timer, so a start cannot fail for want of it.
+ * By owner (default): a timer started on a worker goes to that worker; a timer
+ * started on another thread returns to its previous worker, and for its first
+ * start the workers are chosen in turn. lawn_workers_start_on() selects a
+ * worker. A timer that is running or firing stays on its worker when it is
+ * started again. By TTL, as the paper distributes its buckets: all timers with
+ * the same TTL go to the same worker.
  *
- * TWO THREADS AT ONCE on one timer: while a thread that is not its worker is
- * within a start of it, other starts of it do nothing and return 0, and stops do
- * nothing and return false: that start would undo them. A start while the timer
- * fires makes it run again when its callback has returned, never while it runs.
+ * When workers are added or removed, whole shards move from thread to thread;
+ * the timers themselves are not accessed.
  *
- * WAITING. What waits here for a moment that is near, such as a worker in
- * lawn_workers_stop_sync(), yields the processor and looks again; threads of
- * fixed priorities above others should leave that to the others. A thread may be
- * cancelled, pthread_cancel(), that is no worker, and does not remove one or close
- * the set: what it had begun here is done before it ends. A child after
- * fork() has no workers: it must not use the set, nor free it. Where the system
- * had membarrier(2) when the set was made, it must not refuse it later, as a
- * sandbox may: the program is ended then, with a message.
+ * TIME
  *
- * WHEN TO CHOOSE SOMETHING ELSE: no thread ever touches another's timers: give
- * each thread a lawn of its own, lawn.h. Or threads hardly ever meet: a lawn and a
- * mutex take no longer than a start through the mail, while the mutex is free. */
+ * The default clock is CLOCK_MONOTONIC in nanoseconds; the options may set
+ * another one. The TTL of a start on another thread counts from the clock. On
+ * the worker it counts from lawn_worker_now(). In a callback this is the time
+ * when the callback began, so a callback that takes long should call
+ * lawn_worker_update() before it starts timers.
+ *
+ * PROMISES
+ *
+ * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
+ * lawn.h apply to the timers on each worker, with two exceptions for timers
+ * started by other threads: those due in the same round fire in any order, and
+ * a timer may be late by 1/1024 of its TTL if messages of other threads arrived
+ * earlier. In addition:
+ *   C1  One end: each start ends in exactly one way: the timer fires, is
+ *       stopped, is started again, or is left by lawn_workers_close().
+ *   C2  Result of stop: lawn_workers_stop() returns true to exactly one caller,
+ *       and then the timer does not fire; if it returns false, the start has
+ *       ended in another way.
+ *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, neither the
+ *       callback nor left() of lawn_workers_close() is running for the timer,
+ *       and the library does not refer to the timer, so the caller may free it;
+ *       the callback and left() may also free their own timer.
+ *   C4  One callback: at most one callback of a timer runs at a time, on the
+ *       worker that owns the timer.
+ *   C5  Local calls are cheap: on the worker that owns the timer, starting and
+ *       stopping perform no atomic read-modify-write, lock or system call,
+ *       apart from the exceptions listed below.
+ *   C6  No waiting: starting and stopping on other threads do not wait for any
+ *       thread, apart from the exception listed below.
+ *   C7  Wake-ups: a sleeping worker is woken if and only if it must wake
+ *       earlier than planned, once per burst of messages, or a timer moves to
+ *       it; no wake-up is lost.
+ *   C8  Changing workers: adding and removing workers loses no timer, and a
+ *       shard changes its worker only between two rounds.
+ *   C9  Floods: a worker fires due timers after at most a budget of messages,
+ *       regardless of the number of waiting messages.
+ *
+ * Exceptions to C5: the call performs one compare-and-swap on a word of the
+ * timer if it is the timer's first start, if other threads have started or
+ * stopped the timer, or if the system has no membarrier(2). The first start
+ * after a round takes messages from the mailbox and reads the clock.
+ *
+ * Exception to C6: the first call of another thread on a timer that only its
+ * worker has used before makes a system call, membarrier(2), and waits if the
+ * worker is starting or stopping this timer at that moment.
+ *
+ * MEMORY
+ *
+ * Only lawn_workers_new(), lawn_workers_add() and lawn_workers_attach()
+ * allocate memory. The link of the mailbox is part of the timer, so a start
+ * cannot fail because of memory.
+ *
+ * TWO THREADS AND ONE TIMER
+ *
+ * While a thread other than the timer's worker is executing a start of the
+ * timer, other starts of this timer do nothing and return 0, and stops do
+ * nothing and return false, because that start would override them. If a timer
+ * is started while it fires, it runs again after its callback has returned,
+ * never at the same time.
+ *
+ * WAITING, CANCELLATION AND FORK
+ *
+ * A function that waits for a short time, like lawn_workers_stop_sync() on a
+ * worker, yields the processor and checks again. Threads with a fixed priority
+ * above others should not call such functions. A thread may be canceled with
+ * pthread_cancel() if it is not a worker and is not removing a worker or
+ * closing the set; the operation that it had begun is completed first. After
+ * fork(), a child process has no workers: it must neither use nor free the set.
+ * If membarrier(2) was available when the set was created but is refused later,
+ * for example by a sandbox, the program prints a message and aborts.
+ *
+ * WHEN TO CHOOSE SOMETHING ELSE
+ *
+ * If no thread uses timers of another thread, give each thread its own lawn,
+ * see lawn.h. If threads rarely use the timers at the same time, a lawn with a
+ * mutex is as fast as a start through a mailbox while the mutex is free.
+ */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
 
@@ -112,30 +138,33 @@
 extern "C" {
 #endif
 
+/* TIMERS AND SETS */
+
 struct lawn_workers; /* a set of workers */
-struct lawn_worker;  /* one of them */
+struct lawn_worker;  /* a worker */
 struct lawn_workers_timer;
 
-/* Called when a timer fires, on the worker that keeps it. The timer is idle by
- * then: start it again, and it is periodic; or free it, if no other thread can
- * know it any more. Calls that cannot work here say so, or do nothing.
- * lawn_last_deadline(&timer->timer) is when it was due. */
+/* Callback of a timer, called on the worker that owns it. The timer is idle:
+ * the callback may start it again, which makes it periodic, or free it if no
+ * other thread can access it. lawn_last_deadline(&timer->timer) returns when it
+ * was due. Functions that cannot work in a callback return an error or do
+ * nothing; lawn_workers_free() must not be called. */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
-/* A word that threads share: aligned as such also where a uint64_t is not. */
+/* A word that threads share, aligned to 8 bytes on all machines. */
 #if defined __GNUC__
 #define LAWN_WORKERS_WORD __attribute__((aligned(8))) uint64_t
 #else
 #define LAWN_WORKERS_WORD uint64_t
 #endif
 
-/* A timer, part of an object of yours: 72 bytes on machines of 64 bits. All-zero
- * bytes are an idle timer. Set fire before the first start, and change it only
- * while the timer is idle; leave the other fields to the library. Do not copy or
- * move a timer that was ever started. It belongs to the set that it was started
- * on, until its callback has returned, or it has been stopped by
- * lawn_workers_stop_sync(), or that set is closed. */
+/* A timer, embedded in an object of the caller: 72 bytes on 64-bit machines. A
+ * timer of all-zero bytes is idle. Set fire before the first start, and change
+ * it only while the timer is idle. The other fields are private. Do not copy or
+ * move a timer that was ever started. The timer belongs to the set on which it
+ * was started until its callback has returned, lawn_workers_stop_sync() has
+ * stopped it, or the set is closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
@@ -147,211 +176,242 @@ struct lawn_workers_timer {
     lawn_workers_fire_fn *fire;
 };
 
-/* Where timers go. */
-enum lawn_workers_route { LAWN_WORKERS_BY_OWNER, LAWN_WORKERS_BY_TTL };
+/* How the worker of a timer is selected. */
+enum lawn_workers_route {
+    LAWN_WORKERS_BY_OWNER, /* the worker that starts it, or its previous one */
+    LAWN_WORKERS_BY_TTL    /* the same worker for all timers of a TTL */
+};
 
-/* How many workers a set can have at a time, and lawns. */
+/* Maximum number of workers of a set at the same time, and of shards. */
 #define LAWN_WORKERS_MAX 256u
 #define LAWN_WORKERS_SHARDS_MAX 1024u
 
-/* How to make a set. Zero in any field means the default. */
+/* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
-    /* Each worker's lawn. Its allocator serves all memory of the set, from
-     * whatever thread adds a worker. The time at first is the clock's. */
+    /* Options of each worker's lawn. Its allocator provides all memory of the
+     * set, and is called on any thread that adds a worker. The initial time is
+     * read from the clock. */
     struct lawn_options lawn;
 
+    /* How the worker of a timer is selected; default LAWN_WORKERS_BY_OWNER. */
     enum lawn_workers_route route;
 
-    /* By TTL: how many lawns the TTLs are spread over, and so how many workers
-     * can share them; default 16, at most LAWN_WORKERS_SHARDS_MAX. By owner
-     * there is one for each worker. */
+    /* With routing by TTL: the number of shards to which TTLs are distributed,
+     * and so the maximum number of workers that share them; default 16, at most
+     * LAWN_WORKERS_SHARDS_MAX. With routing by owner each worker has one shard.
+     */
     unsigned shards;
 
-    /* How many timers a worker fires, and how many messages it takes, before it
-     * turns to the other; default 256. */
+    /* Maximum number of timers that a worker fires before it takes messages,
+     * and of messages that it takes before it fires timers; default 256. */
     size_t budget;
 
-    /* The time, told to all threads; it must not run back. A TTL of 0 counts as
-     * one tick of it. Default:
-     * CLOCK_MONOTONIC in nanoseconds. With a clock of your own, workers that
-     * have nothing to do sleep until lawn_workers_wake(): call it when the
-     * clock has moved. So a test decides when and how far. */
+    /* The clock; default CLOCK_MONOTONIC in nanoseconds. It is called on all
+     * threads and must not run backward. A TTL of 0 counts as one tick of it.
+     * If a clock is set, idle workers sleep until lawn_workers_wake() is
+     * called; call it after the clock advanced. A test can thus control time.
+     */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
 
-/* What a worker, or all of them, have done. */
+/* Counters of a worker, or of all workers. */
 struct lawn_workers_counters {
-    unsigned workers; /* of the set, at the moment */
-    unsigned shards;  /* lawns: a worker's own, and those of removed ones */
-    uint64_t held;    /* timers on the lawns; among them those that another
-                           thread stopped and that are not yet taken off */
-    uint64_t fires;
-    uint64_t messages;  /* starts and stops that came through the mailbox */
+    unsigned workers;   /* current workers of the set */
+    unsigned shards;    /* shards, including those of removed workers */
+    uint64_t held;      /* timers on the lawns, including those that another
+                         thread stopped and that are not yet unlinked */
+    uint64_t fires;     /* callbacks called */
+    uint64_t messages;  /* starts and stops that arrived in a mailbox */
     uint64_t turns;     /* rounds */
-    uint64_t wakes;     /* rounds that another thread woke it for */
-    uint64_t late_most; /* ticks that a timer fired late, at most */
-    uint64_t late_sum;  /* and all together */
-    uint64_t behind;    /* ticks since the round under way began: if these are
-                           many, the worker is stuck in a callback; 0 if it
-                           sleeps. Of all workers: the most */
+    uint64_t wakes;     /* rounds for which another thread woke the worker */
+    uint64_t late_most; /* maximum lateness of a timer, in ticks */
+    uint64_t late_sum;  /* sum of the lateness of all timers, in ticks */
+    uint64_t behind;    /* ticks since the current round began, 0 if the worker
+                           sleeps; a large value means that a callback blocks
+                           the worker. For all workers: the maximum */
 };
 
-/* A new set, with no workers yet. NULL with errno ENOMEM, or EINVAL if the
- * options make no sense. options may be NULL. */
+/* Creates a set without workers. options may be NULL. Returns NULL and sets
+ * errno on failure: ENOMEM if there is not enough memory, EINVAL if an option
+ * is invalid. */
 struct lawn_workers *
 lawn_workers_new(const struct lawn_workers_options *options);
 
-/* Adds a worker: a thread of the library's. It takes its share of the lawns, if
- * there are more of them than workers, or a new one. Returns its number, which
- * is below LAWN_WORKERS_MAX, or -ENOSPC if there are that many, -ENOMEM,
- * -EAGAIN if the system has no thread to give, -ESHUTDOWN. Signals are blocked
- * in the thread. */
+/* WORKERS */
+
+/* Adds a worker on a new thread, in which all signals are blocked. The worker
+ * takes over its share of the shards if there are more shards than workers,
+ * otherwise it gets a new shard. Returns its number, which is below
+ * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
+ * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
+ * the set is closed. */
 int lawn_workers_add(struct lawn_workers *set);
 
-/* Removes a worker by its number: its lawns go to the others, with all timers.
- * A thread of the library's has ended when this returns; a caller's thread is
- * told to end: lawn_worker_run() returns there, or lawn_worker_ended() is true
- * after its next lawn_worker_turn(), and it has yet to be detached. 0, or -ENOENT
- * if there is none of that number; -EBUSY if it is the last; -EDEADLK on a worker
- * of the set; -ESHUTDOWN. */
+/* Removes a worker by its number; its shards move to the other workers, with
+ * all timers. If lawn_workers_add() created the thread, it has ended when this
+ * function returns. An attached thread is asked to end: lawn_worker_run()
+ * returns on it, or lawn_worker_ended() returns true after its next
+ * lawn_worker_turn(); it must still be detached. Returns 0 or an error: -ENOENT
+ * if there is no such worker; -EBUSY if it is the last worker; -EDEADLK if
+ * called on a worker of the set; -ESHUTDOWN if the set is closed. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
-/* Makes the calling thread a worker, as lawn_workers_add() does with a new one.
- * NULL with errno as there, or EBUSY if the thread is a worker already. */
+/* Makes the calling thread a worker, like lawn_workers_add() does with a new
+ * thread. Returns NULL and sets errno on failure: EBUSY if the thread is
+ * already a worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). */
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
-/* Ends that: the worker's lawns go to the others. If it is the last, they stay
- * with the set, and timers wait for the next worker. Does nothing in a callback.
- * A thread that is a worker must not end without this: its timers would wait for
- * it for ever, and so would lawn_workers_close(). */
+/* Ends the calling thread's role as a worker. Its shards move to the other
+ * workers. If it was the last worker, they remain in the set and the timers
+ * wait for the next worker. Does nothing in a callback. A worker thread must
+ * not exit without this call: its timers and lawn_workers_close() would wait
+ * forever. */
 void lawn_worker_detach(struct lawn_worker *worker);
 
-/* Serves until the worker is removed or the set is closed; the worker has yet to
- * be detached. 0, or -EDEADLK in a callback. */
+/* Runs the worker until it is removed or the set is closed. The worker must
+ * still be detached. Returns 0, or -EDEADLK in a callback. */
 int lawn_worker_run(struct lawn_worker *worker);
 
-/* One round: takes up to budget messages, fires up to budget timers of what is
- * due, and returns when the next round is due: a time on the set's clock, which
- * has passed if there is more to do at once, or LAWN_NEVER. What other threads
- * do in the meantime makes lawn_worker_fd() readable if it is due earlier than
- * that. In a callback it does nothing and returns LAWN_NEVER. */
+/* Runs one round: takes up to budget messages and fires up to budget due
+ * timers. Returns the time of the next round on the set's clock: a time in the
+ * past if more work is waiting, LAWN_NEVER if nothing is scheduled. If another
+ * thread schedules earlier work, lawn_worker_fd() becomes readable. In a
+ * callback it does nothing and returns LAWN_NEVER. */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
-/* Whether the worker has nothing more to do: it was removed, or the set is closed
- * and all is done. An event loop detaches it then; till then close waits. */
+/* Returns true if the worker has ended: it was removed, or the set is closed
+ * and no work remains. The event loop should then detach it, because
+ * lawn_workers_close() waits for that. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
-/* A file descriptor that becomes readable when there is a reason for a turn
- * before the time that the last one returned; to wait for in an event loop, and
- * not to be read or closed. -errno if the system has none to give. */
+/* Returns a file descriptor that becomes readable when a round is needed before
+ * the time that the last lawn_worker_turn() returned. Wait for it in an event
+ * loop; do not read or close it. Returns -errno if the system cannot create it.
+ */
 int lawn_worker_fd(struct lawn_worker *worker);
 
-/* What the worker's TTLs count from; and sets it to the clock. In its thread
- * only. lawn_worker_turn() does the latter, and so does the first start after it:
- * so TTLs that an event loop starts between two turns count from the first event
- * after its wait. */
+/* lawn_worker_now() returns the time from which TTLs started on this worker
+ * count. lawn_worker_update() sets this time from the clock. Both may be called
+ * on the worker's thread only. lawn_worker_turn() updates the time, and so does
+ * the first start after it. TTLs that an event loop starts between two turns
+ * thus count from the first event after its wait. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
-/* Its number, and its set. */
+/* Return the number of the worker, and its set. */
 unsigned lawn_worker_number(const struct lawn_worker *worker);
 struct lawn_workers *lawn_worker_set(const struct lawn_worker *worker);
 
-/* The worker that the calling thread is, or NULL. */
+/* Returns the worker of the calling thread, or NULL if the thread is not a
+ * worker. */
 struct lawn_worker *lawn_workers_self(void);
 
-/* Makes the calling thread another worker, or none, and returns which it was.
- * For tests that are several workers in one thread, by turns: with a clock of
- * their own, nothing happens but by their calls. */
+/* Makes the calling thread act as another worker, or as none if worker is NULL.
+ * Returns its previous worker. For deterministic tests that run several workers
+ * in turn on one thread, with their own clock. */
 struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
-/* Starts a timer, or restarts a running one: it will be due ttl from now, or at
- * the deadline. TTLs and deadlines are as in lawn.h. 0, or -ESHUTDOWN if the set
- * is closed, and nothing has changed. */
+/* STARTING AND STOPPING */
+
+/* Starts a timer, or restarts a running one: it is due when ttl has passed, or
+ * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
+ * start with a deadline is routed by owner. Returns 0, or -ESHUTDOWN if the set
+ * is closed; then nothing changes. O(1). */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
-/* The same on a worker of the caller's choice; a timer that runs elsewhere moves
- * there. -ENOENT if there is none of that number, and nothing has changed. Where
- * timers go by TTL, the choice is ignored; and what has a deadline only goes as
- * by owner. */
+/* Starts a timer like lawn_workers_start(), on the worker with the given
+ * number. A timer that runs on another worker moves. With routing by TTL,
+ * worker is ignored. Returns 0, -ENOENT if there is no such worker, or
+ * -ESHUTDOWN; on failure nothing changes. O(1). */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
-/* Stops a timer. Do not free it yet: lawn_workers_stop_sync() says when. True: it
- * was running, and does not fire [C2]. False: it was idle, or has fired, or its
- * callback is about to run or running. Costs another thread than its worker's one
- * compare-and-swap, and its worker nothing until the timer would have been due:
- * till then the library may refer to its memory. */
+/* Stops a timer. Returns true if it was running: it does not fire [C2]. Returns
+ * false if it was idle or has fired, or if its callback is about to run or
+ * running. Do not free the timer before lawn_workers_stop_sync() has returned,
+ * because the library may refer to its memory until the deadline. On a thread
+ * other than the timer's worker the call costs one compare-and-swap, and causes
+ * no work for the worker until the deadline. O(1). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* Stops the timer like lawn_workers_stop(), and waits until its callback is not
- * running and the library does not refer to the timer [C3]. A start of the timer
- * meanwhile, for example by the callback, is stopped as well. Called from the
- * timer's own callback, it does not wait for that callback; called from left(), it
- * does not wait. While lawn_workers_close() runs left(), it waits until left() has
- * returned for this timer; if left() has not been called for it yet, until left()
- * has returned for all timers of that shard.
- * It waits forever if two workers wait for each other's callbacks, if a callback or
- * left() waits for the caller (for a lock that the caller holds, for example), or
- * if the set is open and has no worker that takes turns. */
+/* Stops a timer like lawn_workers_stop(), and waits until its callback is not
+ * running and the library does not refer to the timer [C3]. If the timer is
+ * started again in the meantime, for example by its callback, that start is
+ * stopped as well. Returns what lawn_workers_stop() returns.
+ *
+ * In the timer's own callback it does not wait for that callback; in left() it
+ * does not wait. While lawn_workers_close() calls left(), it waits until left()
+ * has returned for this timer; if left() has not yet been called for this
+ * timer, it waits until left() has returned for all timers of the same shard.
+ * It waits forever if two workers wait for each other's callbacks; if a
+ * callback or left() waits for the caller, for example for a lock that the
+ * caller holds; or if the set is open and no worker takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
-/* The set's clock, read now. */
+/* Returns the current time of the set's clock. */
 uint64_t lawn_workers_now(const struct lawn_workers *set);
 
-/* Whether the timer is running, at some moment during the call. */
+/* Returns true if the timer is running at some moment during the call. */
 bool lawn_workers_pending(const struct lawn_workers_timer *timer);
 
-/* Makes all workers look at the clock. */
+/* Makes all workers read the clock. */
 void lawn_workers_wake(struct lawn_workers *set);
 
-/* Called by lawn_workers_close() for each timer that is still running. The timer is
- * idle then, and may be freed; other timers of the same object may be freed after
- * lawn_workers_stop_sync() on each. Another thread that may free the timer must
- * call lawn_workers_stop_sync() first, which returns when left() has returned for
- * it [C3]; so left() must not wait for such a thread. The program decides which
- * thread frees the timer, for example with a table of its objects under a mutex.
- * left() is not called for stopped timers; these may be freed when close has
- * returned. */
+/* CLOSING */
+
+/* Callback of lawn_workers_close(), called for each timer that is still
+ * running. The timer is idle and may be freed; other timers of the same object
+ * may be freed after lawn_workers_stop_sync() on each of them. Another thread
+ * that may free the timer must call lawn_workers_stop_sync() first, which
+ * returns when left() has returned for the timer [C3]; so left() must not wait
+ * for such a thread. The program decides which thread frees the timer, for
+ * example with a table of its objects under a mutex. left() is not called for
+ * stopped timers; these may be freed after lawn_workers_close() has returned.
+ */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
-/* Closes a set: from here on starts are refused. Timers that are due up to the
- * time until fire when they are due, and the workers end: with an until of 0 at
- * once, with the present time after what is due now, with LAWN_NEVER when the
- * last timer has fired. Waits for the workers, also until the caller's threads
- * have been detached. Then makes the timers that are left idle, calls left for
- * each if it is not NULL, and returns how many they are. A start that is under
- * way when the set is closed is refused, and then nothing has changed, or it ends
- * as any other does: the timer fires, or is left, or is stopped or started again.
- * A timer that is on its way to a caller's thread at that time may be left.
- * Returns 0 at once if the set is closed already; and on a worker of the set,
- * where it does nothing. */
+/* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
+ * until still fire when they are due; then the workers end. With an until of 0
+ * they end at once, with the current time after firing the due timers, with
+ * LAWN_NEVER after the last timer has fired. Waits until all workers have
+ * ended, including the detaching of attached threads. Then makes the remaining
+ * timers idle and calls left for each of them, unless left is NULL. Returns the
+ * number of these timers. Returns 0 at once if the set is already closed, and
+ * if called on a worker of the set, where it does nothing.
+ *
+ * A start that is in progress when the set is closed either fails and changes
+ * nothing, or ends like any other start: the timer fires, is left, is stopped
+ * or is started again. A timer that is moving to an attached thread at that
+ * time may be left. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
-/* Closes the set at once, if it is not closed, and gives its memory back. No
- * thread may use it any more; if the caller is a worker of it, it is detached. Not
- * in a callback. set may be NULL. */
+/* Closes the set at once, unless it is closed, and frees it. No thread may use
+ * the set afterward. If the caller is a worker of the set, it is detached. Must
+ * not be called in a callback. set may be NULL. */
 void lawn_workers_free(struct lawn_workers *set);
 
-/* What all workers have done since the set was made; or one of them since it was
- * added: false if there is none of that number. From any thread, while they go
- * on; the figures are from about the same moment. */
+/* STATISTICS AND CHECKS */
+
+/* Fill *out with the counters of all workers since the set was created, or of
+ * one worker since it was added. lawn_workers_stats_of() returns false if there
+ * is no such worker. May be called on any thread while the workers run; the
+ * values are from about the same moment. */
 void lawn_workers_stats(struct lawn_workers *set,
                         struct lawn_workers_counters *out);
 bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,
                            struct lawn_workers_counters *out);
 
 #if !defined LAWN_FREESTANDING
-/* Whether all invariants hold, as lawn_check() tells. Only while no other thread
- * uses the set. */
+/* Checks all invariants, like lawn_check(). Returns true if they hold. Call it
+ * only while no other thread uses the set. */
 bool lawn_workers_check(struct lawn_workers *set, FILE *out);
 #endif
 

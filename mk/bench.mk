@@ -4,7 +4,7 @@
 #   that are installed here), and the targets that measure.
 # Needs: config.mk, variants.mk, library.mk, module.mk, tool.mk.
 
-# The report's page is turned into C.
+# The HTML page of the report, as C.
 PAGE_C := build/report_page.c
 REPORT_C := $(wildcard bench/report*.c) $(PAGE_C)
 BENCH_C := $(wildcard bench/*.c bench/contenders/*.c bench/stores/*.c bench/crews/*.c bench/hosts/*.c) $(PAGE_C)
@@ -34,14 +34,14 @@ $(PAGE_C): tools/page $(wildcard bench/report/page.*)
 	@mkdir -p $(@D)
 	$(call say,PAGE)tools/page >$@
 
-# How many lines of code each contender has.
+# The lines of code of each contender.
 build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.h src/core/*.[ch] src/base/*.h) $(HEADERS)
 	@mkdir -p $(@D)
 	@tools/lines >$@
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
 
-# What a report contains about the build. Folders that the compiler is to forget are
-# left out; COMMIT is for builds outside of git.
+# Information about the build for reports, without -f*-prefix-map options. COMMIT is
+# for builds outside of git.
 build/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@{ echo '#define BUILD_VERSION "$(VERSION)"'; \
@@ -56,7 +56,7 @@ $(foreach o,bench machine print_json,$(VARIANTS:%=build/%/bench/$(o).o)): build/
 PEERS := $(filter-out $(ADAPTERS_LEFT:%=%host),$(shell \
     CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard bench/peers/*.c)))
 PEERS_SO := $(if $(PEERS),build/peers/peer.so) $(PEERS:%=build/peers/%.so)
-# Event loops with our timers in them.
+# Event loops with an adapter of lawn.
 HOSTS := $(filter %host,$(PEERS))
 PEERS_PLAIN := $(filter-out $(HOSTS),$(PEERS))
 LIBS_common := -levent_core
@@ -68,7 +68,7 @@ LIBS_dpdk := -lrte_timer -lrte_eal
 
 ALL += $(PEERS_SO)
 
-# They share a clock, which is in peer.so next to them.
+# They share a clock, which is in peer.so in the same folder.
 $(call objects,release,$(wildcard bench/peers/*.c)): private INCLUDES = -Iinclude $(PEER_INCLUDES)
 build/peers/peer.so: build/release/bench/peers/peer.o
 	@mkdir -p $(@D)
@@ -91,8 +91,8 @@ $(foreach v,$(VARIANTS),build/$(v)/bench/peers.o): private INCLUDES += \
 
 # Measuring -----------------------------------------------------------------------------
 
-# tools/deps may install a peer's library, which only a new make finds.
-gate: ## lawn against all contenders, and its bars; half an hour
+# tools/deps may install the library of a peer; only a new make process finds it.
+gate: ## compare lawn with all contenders and check its limits; half an hour
 	@tools/deps bench
 	+@$(MAKE) --no-print-directory all
 	@build/lawn-bench --gate
@@ -103,12 +103,12 @@ bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@build/lawn-bench --instructions --json --report build/bench.html >build/bench.json
 	@echo 'see build/bench.html; the data is in build/bench.json'
 
-bench-cli: ## lawn's filters against awk, and their bars: LINES=10000000 KEYS=1000000 RUNS=3
+bench-cli: ## compare the filters with awk and check their limits: LINES=10000000 KEYS=1000000 RUNS=3
 	@tools/deps bench-cli
 	+@$(MAKE) --no-print-directory build/lawn
 	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
 
-bench-module: ## the Redis and Valkey module compared with other ways to delay jobs, and its bars: SERVER=both QUICK= REALTIME= PARTS= SAVE=
+bench-module: ## compare the module with other ways to delay jobs and check its limits: SERVER=both QUICK= REALTIME= PARTS= SAVE=
 	@tools/deps bench-module
 	+@$(MAKE) --no-print-directory build/lawn.so build/bench/per_timer.so
 	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime) \

@@ -4,7 +4,7 @@
 
 MUTATE_SAMPLE ?= 0
 
-lint: build/bench/lines.h build/bench/build.h ## format, static analysis, both compilers' warnings; silent if all is well: FILES=, all by default
+lint: build/bench/lines.h build/bench/build.h ## format, static analysis, warnings of both compilers; prints nothing on success: FILES= (default: all)
 	@tools/deps lint
 	@WARNINGS='$(WARNINGS)' INCLUDES='$(INCLUDES)' tools/lint $(FILES)
 
@@ -16,7 +16,7 @@ coverage: $(call suite_programs,coverage) build/walked/explore $(call suite_prog
 	@tests/run 'build/walked/explore --schedules 5000 --random 5000'
 	@tools/coverage build/coverage/src build/walked/src/workers tests/coverage-exceptions
 
-# The unit tests, and the mixes of lawns alone.
+# The unit tests, and the mixes of operations on lawns only.
 MCDC_RAW = build/mcdc/raw
 mcdc: ## MC/DC coverage of the core, with clang-19
 	@tools/deps mcdc
@@ -32,11 +32,11 @@ mutants: ## break the library in many ways; the tests must notice each
 	@tools/deps test
 	@tools/mutants
 
-promises: ## break each promise once; the test that is named for it must notice
+promises: ## break each promise once; the test named for it must notice
 	@tools/deps test
 	@tools/mutants --promises
 
-prove: ## the proofs of proofs/, by machine; under 25 minutes
+prove: ## check the proofs of proofs/; under 25 minutes
 	@tools/deps prove
 	@tools/cbmc >/dev/null
 	@proofs/run
@@ -50,7 +50,7 @@ abi: ## check that programs linked with the stored interface still run with this
 	+@$(MAKE) --no-print-directory build/abi/liblawn.so
 	@tools/abi compare
 
-abi-update: ## store the library's interface as it is, for `make abi`
+abi-update: ## store the current interface of the library, for `make abi`
 	@tools/deps abi
 	+@$(MAKE) --no-print-directory build/abi/liblawn.so
 	@tools/abi update

@@ -1,15 +1,14 @@
 # compdb.mk - compile_commands.json, for clangd, clang-tidy and other tools
 #
-# Each source has the command that compiles it in the variant `debug`, or in the first
-# variant that it is built in. They are those that make itself would run: `make -n`.
-# It is written again if a source is added or removed, or a makefile changes; after a
-# change of flags, remove it.
+# Contains for each source the command of `make -n` that compiles it in the variant
+# `debug`, or in the first variant that contains it. It is rewritten if a source is added
+# or removed, or if a makefile changes; after a change of flags, remove it.
 #
 # Needs: all others, when the recipe runs.
 
 ALL += compile_commands.json
 
-# The sources, if they are others than at the last time.
+# The list of sources; changed only if a source was added or removed.
 build/sources: FORCE
 	@mkdir -p $(@D)
 	@find src cli module bench tests -name '*.c' 2>/dev/null | LC_ALL=C sort >$@.new; \

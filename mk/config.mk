@@ -1,4 +1,4 @@
-# config.mk - what you may set, and the flags that all parts share
+# config.mk - variables you may set, and flags that all parts share
 #
 # Defines: the compiler and its flags, the folders of `make install`, WARNINGS,
 #   INCLUDES, the hardening flags HARDEN_*, and the functions `say` and `objects`.
@@ -27,11 +27,11 @@ WARNINGS := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
     -Wcast-qual -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla \
     -Wformat=2 $(if $(WERROR),-Werror)
 
-# Of everything but the library, which has -Iinclude alone.
+# For everything except the library, which has -Iinclude only.
 INCLUDES := -Iinclude -Itests/kit -Isrc/core -Icli/common -Icli/filter -Ibench -Ibuild/bench -Imodule
 
-# The release is hardened; SECURITY.md explains each flag. Your own flags come later
-# on the command line and win. HARDEN=0 leaves them all out.
+# The release is hardened; SECURITY.md explains each flag. Your flags come later on the
+# command line and override them. HARDEN=0 disables all of them.
 HARDEN ?= 1
 hardened = $(if $(filter-out 0,$(HARDEN)),$(1))
 # The library and the benchmark set this to -fstack-protector, which adds no

@@ -9,7 +9,7 @@
 
 FUZZ_SECONDS ?= 600
 
-# Each with its longest input, as NAME:BYTES.
+# Each fuzzer with the maximum length of its input, as NAME:BYTES.
 FUZZ_LENGTHS := $(shell awk '!/^\#/ { print $$1 ":" $$2 }' tests/fuzz/lengths.txt 2>/dev/null)
 FUZZERS := $(foreach f,$(FUZZ_LENGTHS),$(word 1,$(subst :, ,$(f))))
 
@@ -55,13 +55,13 @@ build/$(1)/fuzz_$(2): $$(call objects,$(1),tests/fuzz/fuzz_$(2).c $$(FUZZ_C_$(2)
 	$$(call say,LINK)$$(CC_$(1)) $$(FLAGS_$(1)) -fsanitize=fuzzer $$(LDFLAGS) -o $$@ $$^ $$(LDLIBS)
 endef
 $(foreach v,fuzz swift,$(foreach f,$(filter-out schedule,$(FUZZERS)),$(eval $(call fuzzer,$(v),$(f)))))
-# That of schedules has flags of its own, and is the same in both.
+# The fuzzer of schedules has its own flags, the same in both variants.
 $(eval $(call fuzzer,fibres,schedule))
 build/fuzz/fuzz_schedule build/swift/fuzz_schedule: build/fibres/fuzz_schedule
 	@mkdir -p $(@D)
 	@cp $< $@
 
-fuzz: ## FUZZ_SECONDS of each fuzzer; what they find new goes to tests/fuzz/corpus-*
+fuzz: ## run each fuzzer for FUZZ_SECONDS; new inputs go to tests/fuzz/corpus-*
 	@tools/deps fuzz
 	+@$(MAKE) --no-print-directory $(FUZZERS:%=build/fuzz/fuzz_%)
 	@tests/fuzz/run --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
@@ -71,7 +71,7 @@ fuzz-swift: ## the same without sanitizers, for many more executions
 	+@$(MAKE) --no-print-directory $(FUZZERS:%=build/swift/fuzz_%)
 	@tests/fuzz/run --build swift --seconds $(FUZZ_SECONDS) $(FUZZ_LENGTHS)
 
-fuzz-minimize: $(FUZZERS:%=build/fuzz/fuzz_%) ## leaves in tests/fuzz/corpus-* only inputs that reach something of their own
+fuzz-minimize: $(FUZZERS:%=build/fuzz/fuzz_%) ## remove inputs of tests/fuzz/corpus-* that add no coverage
 	@tests/fuzz/run --minimize $(FUZZ_LENGTHS)
 
 .PHONY: fuzz fuzz-swift fuzz-minimize

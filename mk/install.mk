@@ -11,7 +11,7 @@ script_zsh = $(zshdir)/_$(1)
 script_fish = $(datadir)/fish/vendor_completions.d/$(1).fish
 script_file = $(DESTDIR)$(call script_$(2),$(1))
 
-install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honored
+install: all ## install to PREFIX (/usr/local), libdir, ..., below DESTDIR
 	install -d '$(DESTDIR)$(includedir)' '$(DESTDIR)$(libdir)' '$(DESTDIR)$(bindir)'
 	install -m 644 $(filter-out $(ADAPTERS_LEFT:%=include/lawn_%.h),$(HEADERS)) '$(DESTDIR)$(includedir)'
 	install -m 644 build/liblawn.a $(ADAPTERS_A) '$(DESTDIR)$(libdir)'
@@ -29,8 +29,8 @@ install: all ## to PREFIX (/usr/local), libdir, ...; DESTDIR is honored
 	umask 022; tools/manlinks $(ADAPTERS_LEFT) | while read -r name page; do n=$${page##*.}; \
 	    echo ".so man$$n/$$page" >'$(DESTDIR)$(mandir)'"/man$$n/$$name.$$n" || exit; done
 
-# Adapters and peers that this build does not have, an earlier one may have had.
-uninstall: ## remove what install put there
+# Includes adapters and peers that only an earlier build had.
+uninstall: ## remove the installed files
 	rm -f $(HEADERS:include/%='$(DESTDIR)$(includedir)/%') \
 	    $(foreach f,liblawn.a liblawn.so $(SONAME) $(SO) pkgconfig/lawn.pc \
 	        $(foreach a,$(ADAPTERS_ALL),liblawn_$(a).a pkgconfig/lawn_$(a).pc) \
@@ -44,7 +44,7 @@ uninstall: ## remove what install put there
 	@for folder in lawn/peers lawn cmake/lawn; do \
 	    rmdir '$(DESTDIR)$(libdir)'/$$folder 2>/dev/null; done; :
 
-deb: ## the Debian packages of what is committed, in build/deb
+deb: ## the Debian packages of the committed tree, in build/deb
 	@tools/deps deb
 	@tools/deb
 

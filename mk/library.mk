@@ -12,13 +12,13 @@ LIB_C := $(filter-out src/adapters/%,$(wildcard src/*/*.c))
 SO := liblawn.so.$(VERSION)
 SONAME := liblawn.so.$(SOVERSION)
 
-# Each adapter is a library of its own. It is built if the header of its event loop
-# is found, and left out of the installation otherwise.
+# Each adapter is a separate library. It is built and installed only if the header of
+# its event loop is found.
 ADAPTERS_ALL := $(patsubst src/adapters/%.c,%,$(wildcard src/adapters/*.c))
 ADAPTERS := $(shell CC='$(CC)' CPPFLAGS='$(CPPFLAGS)' tools/peers names $(wildcard src/adapters/*.c))
 ADAPTERS_A := $(ADAPTERS:%=build/liblawn_%.a)
 ADAPTERS_LEFT := $(filter-out $(ADAPTERS),$(ADAPTERS_ALL))
-# What each depends on: a module of pkg-config, or a library that has none.
+# What each depends on: a pkg-config module, or a library without one.
 ADAPTERS_NEED := uv=libuv event=libevent_core ev=-lev uring=liburing glib=glib-2.0 sdevent=libsystemd
 LIBS_uv := -luv
 LIBS_event := -levent_core
@@ -39,7 +39,7 @@ $(ADAPTERS_A): build/liblawn_%.a: build/release/src/adapters/%.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-# src/lawn.map alone decides what is exported.
+# Only the symbols in src/lawn.map are exported.
 build/$(SO): $(call objects,release,$(LIB_C)) src/lawn.map
 	$(call say,LINK)$(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,-soname,$(SONAME) \
 	    -Wl,--version-script=src/lawn.map -Wl,-Bsymbolic-functions \

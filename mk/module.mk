@@ -1,6 +1,6 @@
 # module.mk - the module for Redis and Valkey: lawn.so
 #
-# Defines: MODULE_C (all of its sources), MODULE_PLAIN_C (those that do not know the
+# Defines: MODULE_C (all of its sources), MODULE_PLAIN_C (those that do not use the
 #   server, so that test programs can contain them).
 # Needs: config.mk, variants.mk, library.mk.
 
@@ -9,12 +9,12 @@ MODULE_PLAIN_C := $(filter-out module/server_%.c $(patsubst %,module/%.c,redismo
 
 ALL += build/lawn.so
 
-# The server looks up one name, and must not see the others.
+# The server looks up one symbol; the others are not exported.
 build/lawn.so: $(call objects,release,$(MODULE_C)) build/liblawn.a module/module.map
 	$(call say,LINK)$(CC) $(CFLAGS) $(HARDEN_LD) $(LDFLAGS) -shared -Wl,--version-script=module/module.map \
 	    -Wl,-Bsymbolic -Wl,-z,defs -o $@ $(filter %.o %.a,$^) $(LDLIBS)
 
-# Without -z defs: the sanitizer's functions are in a library that is loaded first.
+# Without -z defs: the functions of the sanitizer are in a library that is loaded first.
 build/watched/lawn.so: $(call objects,watched,$(MODULE_C) $(LIB_C)) module/module.map
 	$(call say,LINK)$(CC_watched) $(FLAGS_watched) $(LDFLAGS) -shared \
 	    -Wl,--version-script=module/module.map -Wl,-Bsymbolic -o $@ $(filter %.o,$^) $(LDLIBS)

@@ -31,11 +31,11 @@ build/$(1)/$(2): $(call objects,$(1),$(wildcard tests/$(2:_test=)/*.c) $(OWN_C_$
 endef
 $(foreach v,$(VARIANTS),$(foreach p,$(PROGRAMS),$(eval $(call program,$(v),$(p)))))
 
-# $(call suite_programs,VARIANT): those that `make test` runs in a variant.
+# $(call suite_programs,VARIANT): the programs that `make test` runs in a variant.
 suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 
 # The model contains the interpreter a second time, with a naive lawn: one object that
-# exports its entry alone.
+# exports only its entry point.
 NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
 build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	$(call say,LINK)$(LD) -r -o $@.new $^
@@ -43,7 +43,7 @@ build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	@rm $@.new
 $(VARIANTS:%=build/%/model): build/naive/naive.o
 
-# The workers, with every step of their threads decided by the test.
+# The workers; the test decides every step of their threads.
 EXPLORE_C := $(wildcard tests/explore/*.c) $(CORE_C) $(WORKERS_C)
 build/explore/explore: $(call objects,explore,$(EXPLORE_C))
 	$(call say,LINK)$(CC_explore) $(FLAGS_explore) $(LDFLAGS) -o $@ $^ $(LDLIBS)
@@ -69,10 +69,9 @@ $(ADAPTER_TESTS): build/asan/adapters/%: build/asan/tests/adapters/%.o build/asa
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC_asan) $(FLAGS_asan) $(LDFLAGS) -o $@ $^ $(LIBS_$*) $(LDLIBS)
 
-# Programs of the tool and the benchmark, all under AddressSanitizer: the two
-# themselves, the tool for the model of its filters; unit tests of the filters; their
-# JSON reader, for Python to compare with; traces, loaded and replayed; pages and
-# pictures of the report, for a browser.
+# Programs of the tool and the benchmark under AddressSanitizer: lawn and lawn-bench;
+# unit tests of the filters; their JSON reader, which is compared with Python's; loading
+# and replaying traces; pages and pictures of the report, for a browser.
 FILTER_C := $(wildcard cli/filter/*.c) $(patsubst %,cli/common/%.c,options options_help text) $(LIB_C)
 build/asan/lawn: $(call objects,asan,$(TOOL_C) $(LIB_C))
 build/asan/lawn-bench: $(call objects,asan,$(COMMON_C) $(BENCH_C) $(LIB_C))

@@ -14,20 +14,20 @@ SIM_SEEDS ?= 100000
 FAILOVER_ROUNDS ?= 20
 KILL_CYCLES ?= 5000
 
-# What the rows of plans may use.
+# The environment of the rows of plans.
 plan_env = SEED='$(SEED)' ADAPTERS='$(ADAPTERS)' CC='$(CC)' MAKE='$(MAKE_COMMAND)'
 # $(call run_plan,NAME): tests/plans/NAME.txt.
 run_plan = $(plan_env) tests/run --plan tests/plans/$(1).txt
 # $(call plan_programs,NAME): the programs of its rows, in the shell.
 plan_programs = $$($(plan_env) tests/rows --programs tests/plans/$(1).txt)
-# A make that runs as many jobs as there are processors, unless you gave -j.
+# A make with one job per processor, unless you passed -j.
 parallel_make = $(MAKE) --no-print-directory $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$$(nproc 2>/dev/null || echo 2))
 
 check: ## the tests to run after every edit; under 90 s on two processors, installs nothing
 	+@$(parallel_make) $(call plan_programs,check)
 	@$(call run_plan,check)
 
-test: ## everything that must hold; under 15 min; ends with "N passed, N failed"
+test: ## all tests; under 15 min; ends with "N passed, N failed"
 	@tools/deps test
 	+@$(parallel_make) test-programs
 	@$(call run_plan,test)
@@ -43,25 +43,25 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 	    'build/tsan/unit {between_threads,between_threads,between_threads}' \
 	    'build/tsan/model --seed $(SEED) --ops 50000 --mix workers-{few,unique,extreme}'
 
-model: build/debug/model ## random operations against an oracle: SEED=1 OPS=1000000
+model: build/debug/model ## random operations, compared with an oracle: SEED=1 OPS=1000000
 	@tests/run 'build/debug/model --seed $(SEED) --ops $(OPS) --mix {few,unique,extreme,edges,pieces,naive}' \
 	    'build/debug/model --seed $(SEED) --ops $(OPS) --mix {store,workers,loop}-{few,unique,extreme}'
 
-# Nine tenths with a tuning that changes often, so that short cases contain all of them;
-# the rest as it is shipped.
+# Nine tenths with a tuning that changes often, so that short cases contain all modes;
+# the rest with the tuning of the release.
 model-long: OPS := 1000000000
-model-long: build/long/model build/release/model ## the same on lawns and pairs of them, lightly judged, with its rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
+model-long: build/long/model build/release/model ## the same on lawns and pairs of lawns, with fewer checks; prints the rate: SEED=1 OPS=1000000000 MODEL_JOBS=2
 	build/long/model --seed $(SEED) --ops $(shell expr $(OPS) / 10 '*' 9) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 	build/release/model --seed $(SEED) --ops $(shell expr $(OPS) / 10) --mix core --light 1 --check-every 65536 --jobs $(MODEL_JOBS)
 
 model-filters: LINES := 1000000
-model-filters: build/lawn ## the tool's filters against a plain reference: SEED=1 LINES=1000000
+model-filters: build/lawn ## the tool's filters, compared with a simple reference: SEED=1 LINES=1000000
 	@tests/run 'tests/cli/filter_model.py --seed $(SEED) --lines $(LINES)'
 
 soak: build/release/soak ## ten million timers on the real clock for SOAK_SECONDS=3600; a line a minute; SEED=1 TIMERS=10000000
 	@build/release/soak --seconds $(SOAK_SECONDS) --seed $(SEED) $(if $(TIMERS),--timers $(TIMERS))
 
-soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, against the oracles
+soak-rounds: build/debug/soak ## SOAK_SECONDS of random operations on large lawns and stores, compared with the oracles
 	@tests/run 'build/debug/soak --rounds --seconds $(SOAK_SECONDS) --seed $(SEED)'
 
 soak-module: build/lawn.so ## the module: kills, failovers, random commands and odd lines, in both servers; SEED=1 FAILOVER_ROUNDS=20 KILL_CYCLES=5000

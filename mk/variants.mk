@@ -2,8 +2,8 @@
 #
 # Each variant compiles the same sources with its own flags into build/VARIANT/.
 # A new variant is a word in VARIANTS, its FLAGS_NAME, and CC_NAME if it needs a
-# certain compiler. build/VARIANT/flags holds the flags of the last build: if they
-# change, everything in that variant is compiled again.
+# certain compiler. build/VARIANT/flags contains the flags of the last build; if they
+# change, everything in that variant is recompiled.
 #
 # Defines: VARIANTS, FLAGS_* and CC_* of each, and the rules build/VARIANT/%.o.
 # Needs: config.mk; PEER_INCLUDES of library.mk when a recipe runs.
@@ -11,7 +11,7 @@
 VARIANTS := release debug fickle asan watched tsan coverage mcdc fuzz swift fibres helgrind explore sim \
     walked abi naive long
 
-# What is installed. PROBES=1 adds the probes of src/core/probes.h.
+# The installed files. PROBES=1 adds the probes of src/core/probes.h.
 FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(HARDEN_C) \
     $(if $(filter-out 0,$(PROBES)),-DLAWN_PROBES) $(CPPFLAGS) $(CFLAGS)
 
@@ -35,8 +35,8 @@ FLAGS_tsan = $(CPPFLAGS) -O1 -g $(SANITIZE) -fsanitize=thread
 FLAGS_watched = $(FLAGS_asan) -fPIC
 CC_watched = gcc
 
-# Coverage: lines and branches by gcc; conditions by clang, the only one that
-# counts them; and the explorer, which reaches code that needs a race.
+# Coverage: lines and branches with gcc; conditions with clang, since gcc cannot count
+# them; and the explorer, which reaches code that needs a race.
 FLAGS_coverage = $(CPPFLAGS) -O0 -g -DNDEBUG --coverage -fprofile-update=atomic
 FLAGS_mcdc = $(CPPFLAGS) -O1 -g -DNDEBUG -fprofile-instr-generate -fcoverage-mapping -fcoverage-mcdc
 CC_mcdc = $(CLANG_MCDC)
@@ -51,8 +51,8 @@ CC_swift = $(CLANG)
 FLAGS_fibres = $(FLAGS_explore) $(SANITIZE) -fsanitize=undefined -fsanitize=fuzzer-no-link
 CC_fibres = $(CLANG)
 
-# Workers whose every step is decided by the test: tests/explore; more fibers and
-# longer schedules: tests/sim; locks in place of atomics, for helgrind:
+# Workers; the test decides every step: tests/explore. With more fibers and longer
+# schedules: tests/sim. With locks instead of atomics, for helgrind:
 # tests/helgrind/locked.c.
 FLAGS_explore = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE
 FLAGS_sim = $(CPPFLAGS) -O2 -g -DLAWN_EXPLORE -DEXPLORE_FIBRES=10 -DCHOOSE_STEPS=1000000 \
@@ -62,7 +62,7 @@ FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 # A lawn without its optimizations, to compare with.
 FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_TUNING_TRIAL=UINT64_C\(0x100000000\)
 
-# For its debugging information alone, always by the same compiler: `make abi`.
+# For `make abi`, which reads the debugging information; always with the same compiler.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
 

@@ -1,8 +1,8 @@
-/* args.c - the words of commands: see args.h.
+/* args.c - parses the arguments of commands: see args.h.
  *
- * Each command walks over its options with a struct args_words: take_word()
- * takes an option that has no value, take_value() one that has; each is told
- * where to note that it was there, so that none comes twice. O(words).
+ * Each command iterates over its options with a struct args_words. take_word()
+ * consumes an option without a value, take_value() one with a value. Both set
+ * *seen, so that no option is accepted twice. O(arguments).
  */
 #include "args.h"
 
@@ -10,13 +10,13 @@
 
 #include <stdio.h>
 
-/* What is left of the words. */
+/* The remaining arguments. */
 struct args_words {
     const struct bytes *at;
     size_t count;
 };
 
-/* Not tolower(), which asks the locale. */
+/* Not tolower(), which depends on the locale. */
 static int
 lower(char c)
 {
@@ -63,7 +63,7 @@ args_parse_signed(struct bytes word, uint64_t max, int64_t *out)
         word.size--;
     }
     uint64_t value = 0;
-    /* There is no -0. */
+    /* -0 is not accepted. */
     if (!args_parse_number(word, negative ? 1 : 0, max, &value)) {
         return false;
     }
@@ -71,7 +71,7 @@ args_parse_signed(struct bytes word, uint64_t max, int64_t *out)
     return true;
 }
 
-/* Takes a word if it is this one, and was not yet. */
+/* Consumes the next argument if it is this option and was not seen before. */
 static bool
 take_word(struct args_words *words, const char *name, bool *seen)
 {
@@ -84,7 +84,7 @@ take_word(struct args_words *words, const char *name, bool *seen)
     return true;
 }
 
-/* Takes a word and its value, if there is one. */
+/* Consumes an option and its value, if both are present. */
 static bool
 take_value(struct args_words *words, const char *name, bool *seen,
            struct bytes *value)
@@ -98,8 +98,9 @@ take_value(struct args_words *words, const char *name, bool *seen,
     return true;
 }
 
-/* Takes a word and a number within bounds. False: it is another word; *error is
- * set if it is this one and the number is wrong. */
+/* Consumes an option and a number within bounds. Returns false if the next
+ * argument is another option. Sets *error if the option matches and its number
+ * is invalid. */
 static bool
 take_number(struct args_words *words, const char *name, uint64_t min,
             uint64_t max, bool *seen, uint64_t *out, const char *text,
@@ -116,7 +117,7 @@ take_number(struct args_words *words, const char *name, uint64_t min,
     return true;
 }
 
-/* The same for a number of min to 2^53. */
+/* The same for a number from min to 2^53. */
 static bool
 take_ms(struct args_words *words, const char *name, uint64_t min, bool *seen,
         uint64_t *out, const char *text, const char **error)
@@ -125,7 +126,7 @@ take_ms(struct args_words *words, const char *name, uint64_t min, bool *seen,
                        error);
 }
 
-/* Takes a time, of which there may be one. */
+/* Consumes a time option. At most one is accepted. */
 static bool
 take_time(struct args_words *words, bool by, struct args_time *time,
           const char **error)
@@ -511,7 +512,7 @@ args_parse_setting(struct bytes name, struct bytes value, bool all,
         break;
     case ARGS_SET_RESOLUTION:
         good = args_parse_number(value, 0, ARGS_RESOLUTION_MAX, &number);
-        /* One way to say it: the default is all zero. */
+        /* 1 and 0 mean the same; store the default as 0. */
         if (good) {
             settings->resolution = number > 1 ? number : 0;
         }
@@ -552,7 +553,7 @@ args_settings_write(const struct queue_settings *settings,
     }
 }
 
-/* The next word, up to a space. */
+/* Returns the next word, up to a space. */
 static struct bytes
 next_meta_word(struct bytes *meta)
 {
@@ -566,7 +567,7 @@ next_meta_word(struct bytes *meta)
     return word;
 }
 
-/* A letter that comes at most once, and the number behind it. */
+/* Parses a letter that may occur once, and the number after it. */
 static bool
 parse_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
                   uint64_t *out)
@@ -578,7 +579,7 @@ parse_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
     return !again && args_parse_number(digits, min, max, out);
 }
 
-/* Of one that is at most 2^32 - 1. */
+/* The same for a number of at most 2^32 - 1. */
 static bool
 parse_meta_tries(struct bytes word, bool *seen, uint32_t *out)
 {
@@ -648,13 +649,13 @@ args_meta_read(struct bytes meta, struct args_meta *out)
         meta.at++;
         meta.size--;
     }
-    /* What does not repeat has nothing to count. */
+    /* Times and missed periods require a period. */
     return out->repeat.period > 0 ||
            (out->repeat.times == 0 && out->repeat.missed == 0);
 }
 
-/* A letter, with a space before it unless it is the first, and a number if that is
- * not 0. Returns the size then. */
+/* Appends a letter, with a space before it unless it is the first, and the
+ * number unless it is 0. Returns the new size. */
 static size_t
 append_letter(char meta[ARGS_META_SIZE], size_t size, char letter,
               uint64_t number)

@@ -1,42 +1,42 @@
-/* args.h - the words of commands: numbers, options, and what LAWN.APPLY writes
- * after an event. No server here, and no memory: what is read points into the
- * words.
+/* args.h - parses the arguments of commands: numbers, options, and the
+ * properties that LAWN.APPLY writes for an event. Independent of the server.
+ * Allocates no memory: results point into the arguments.
  *
- * Functions that return text return NULL if all is well, else the error to
- * reply with, and *out means nothing then. Options come in any order and any
- * case of letters, each at most once.
+ * Functions that return text return NULL on success, otherwise the error to
+ * reply with; *out is then unspecified. Options are accepted in any order and
+ * in any letter case, each at most once.
  */
 #ifndef ARGS_H
 #define ARGS_H
 
 #include "queue.h"
 
-/* Events are due at this time at the latest: so that a period, a delay or a
- * jitter can be added to a time without a thought for overflow. Whoever adds
- * them cuts the sum here. */
+/* The latest due time. It leaves room to add a period, a delay or a jitter
+ * without overflow; code that adds them limits the sum to this value. */
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
-/* Counts and settings: what a reply can tell. */
+/* Limit of counts and settings: the largest integer of a reply. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)
-/* What languages can tell from its neighbours that have no other numbers than
+/* The largest integer that is exact in languages whose only numbers are
  * doubles. */
 #define ARGS_TOKEN_MAX ((UINT64_C(1) << 53) - 1)
-/* How often an event is leased. */
+/* Limit of the number of tries. */
 #define ARGS_TRIES_MAX ((uint64_t)UINT32_MAX)
-/* resolution-ms: a day. */
+/* Limit of resolution-ms: one day. */
 #define ARGS_RESOLUTION_MAX UINT64_C(86400000)
 
 #define ARGS_SYNTAX "ERR syntax error"
 
-/* Whether a word is this one, in capitals or not. */
+/* Returns true if the word equals name, regardless of letter case. */
 bool args_is(struct bytes word, const char *name);
 
-/* Decimal numbers as the server writes them: no spaces, no leading zeros, no
- * plus. A signed one is -max to max; max is INT64_MAX at most. */
+/* Parse a decimal number as the server writes it: no spaces, no leading zeros,
+ * no plus sign. A signed number ranges from -max to max; max is at most
+ * INT64_MAX. */
 bool args_parse_number(struct bytes word, uint64_t min, uint64_t max,
                        uint64_t *out);
 bool args_parse_signed(struct bytes word, uint64_t max, int64_t *out);
 
-/* When: DELAY ms, AT ms, or, where that is allowed, BY ms. */
+/* A time: DELAY ms, AT ms or, where allowed, BY ms. */
 enum args_how { ARGS_NEVER, ARGS_DELAY, ARGS_AT, ARGS_BY };
 struct args_time {
     enum args_how how;
@@ -44,19 +44,20 @@ struct args_time {
     int64_t by;
 };
 
-/* LAWN.PUSH, after the payload. The repetition has missed none. */
+/* The arguments of LAWN.PUSH after the payload. repeat.missed is 0. */
 struct args_push {
     struct args_time time;
     bool absent;  /* NX */
     bool present; /* XX */
     struct queue_repeat repeat;
     uint64_t jitter;
-    uint64_t tries; /* 0: as is set for the key */
+    uint64_t tries; /* 0: the default of the key */
 };
 const char *args_parse_push(const struct bytes *words, size_t count,
                             struct args_push *out);
 
-/* LAWN.MPUSH, after the key: pairs of an id and a payload, 1 at least. */
+/* The arguments of LAWN.MPUSH after the key: at least one pair of id and
+ * payload. */
 struct args_mpush {
     struct args_time time;
     const struct bytes *pairs;
@@ -65,7 +66,7 @@ struct args_mpush {
 const char *args_parse_mpush(const struct bytes *words, size_t count,
                              struct args_mpush *out);
 
-/* LAWN.TOUCH, after the id. */
+/* The arguments of LAWN.TOUCH after the id. */
 struct args_touch {
     struct args_time time;
     bool later;   /* GT */
@@ -74,9 +75,9 @@ struct args_touch {
 const char *args_parse_touch(const struct bytes *words, size_t count,
                              struct args_touch *out);
 
-/* LAWN.POLL, after the key. */
+/* The arguments of LAWN.POLL after the key. */
 struct args_poll {
-    uint64_t count; /* 100 unless told */
+    uint64_t count; /* default: 100 */
     bool block;
     uint64_t timeout; /* 0: none */
     bool meta;
@@ -84,30 +85,30 @@ struct args_poll {
 const char *args_parse_poll(const struct bytes *words, size_t count,
                             struct args_poll *out);
 
-/* LAWN.LEASE, after the owner. */
+/* The arguments of LAWN.LEASE after the owner. */
 struct args_lease {
-    uint64_t lease; /* 0: as is set for the key */
-    uint64_t count; /* 1 unless told */
+    uint64_t lease; /* 0: the default of the key */
+    uint64_t count; /* default: 1 */
     bool block;
     uint64_t timeout; /* 0: none */
 };
 const char *args_parse_lease(const struct bytes *words, size_t count,
                              struct args_lease *out);
 
-/* A token; none that was given out is 0. */
+/* Parses a lease token. Issued tokens are never 0. */
 const char *args_parse_token(struct bytes word, uint64_t *out);
 
-/* [DELAY ms] of LAWN.NACK, and LEASE ms of LAWN.EXTEND: nothing else. */
+/* Parse [DELAY ms] of LAWN.NACK and LEASE ms of LAWN.EXTEND. */
 const char *args_parse_nack(const struct bytes *words, size_t count,
                             struct args_time *out);
 const char *args_parse_extend(const struct bytes *words, size_t count,
                               uint64_t *out);
 
-/* LAWN.SCAN, after the key. */
+/* The arguments of LAWN.SCAN after the key. */
 enum args_state { ARGS_ANY, ARGS_WAITING, ARGS_DUE, ARGS_LEASED, ARGS_DEAD };
 struct args_scan {
     uint64_t cursor;
-    uint64_t count; /* 10 unless told */
+    uint64_t count; /* default: 10 */
     enum args_state state;
     bool match;
     struct bytes pattern;
@@ -115,19 +116,19 @@ struct args_scan {
 const char *args_parse_scan(const struct bytes *words, size_t count,
                             struct args_scan *out);
 
-/* [COUNT c] and nothing else; *out stays if it is not told. */
+/* Parses [COUNT c]. Without it, *out is unchanged. */
 const char *args_parse_count(const struct bytes *words, size_t count,
                              uint64_t *out);
 
-/* [META], or nothing. */
+/* Parses [META]. */
 const char *args_parse_with_meta(const struct bytes *words, size_t count,
                                  bool *out);
 
-/* [WAITING|DUE|LEASED|DEAD], or nothing. */
+/* Parses [WAITING|DUE|LEASED|DEAD]. */
 const char *args_parse_state(const struct bytes *words, size_t count,
                              enum args_state *out);
 
-/* The settings: the first of them are a user's. */
+/* The settings. Users can set those before ARGS_SET_PAUSED. */
 enum args_set {
     ARGS_SET_MAXLEN,
     ARGS_SET_MAXBYTES,
@@ -141,21 +142,22 @@ enum args_set {
 extern const char *const args_set_names[ARGS_SETS];
 extern const char *const args_overflow_names[]; /* by enum queue_overflow */
 extern const char *const args_sink_names[QUEUE_SINKS];
-/* False: there is none of that name. */
+/* Returns false if the kind of sink is unknown. */
 bool args_parse_sink(struct bytes word, enum queue_sink_kind *out);
-/* ARGS_SETS: there is none of that name. */
+/* Returns ARGS_SETS if the name is unknown. */
 enum args_set args_set_find(struct bytes name);
-/* A setting as a number; resolution-ms is at least 1. */
+/* Returns the value of a setting as a number. resolution-ms is at least 1. */
 uint64_t args_set_value(const struct queue_settings *settings,
                         enum args_set set);
 
-/* A setting: maxlen, maxbytes, overflow, resolution-ms, tries, lease; and for
- * LAWN.APPLY, `all`, paused. The settings are changed only if all is well. */
+/* Parses a setting: maxlen, maxbytes, overflow, resolution-ms, tries or lease;
+ * with `all`, which LAWN.APPLY sets, also paused. Changes the settings only on
+ * success. */
 enum args_setting { ARGS_SET, ARGS_UNKNOWN, ARGS_BAD };
 enum args_setting args_parse_setting(struct bytes name, struct bytes value,
                                      bool all, struct queue_settings *settings);
 
-/* The words of CFG for settings that are others than before: names and values. */
+/* The arguments of CFG for all changed settings: names and values. */
 struct args_settings {
     struct bytes words[2 * ARGS_SETS];
     size_t count;
@@ -165,10 +167,10 @@ void args_settings_write(const struct queue_settings *settings,
                          const struct queue_settings *before,
                          struct args_settings *out);
 
-/* What LAWN.APPLY says of an event beside its times: "" of a plain one, else
- * letters with a space between them: a (alone), g (the id was made here), and
- * of one that repeats e<period>, t<times> and m<missed>; of one with tries n<made>
- * and k<most>. */
+/* The properties of an event that LAWN.APPLY writes after its times: "" for a
+ * plain event, otherwise letters separated by spaces. a: alone; g: the id was
+ * generated by the server; e<period>, t<times> and m<missed> of a recurring
+ * event; n<made> and k<most> of an event with tries. */
 #define ARGS_META_SIZE 96
 struct args_meta {
     bool alone;
@@ -176,9 +178,10 @@ struct args_meta {
     struct queue_repeat repeat;
     struct queue_tries tries;
 };
-/* False: it is none, and *out means nothing. */
+/* Returns false if meta is malformed; *out is then unspecified. */
 bool args_meta_read(struct bytes meta, struct args_meta *out);
-/* Writes it, with a 0 byte at its end; returns its size without that. */
+/* Writes the properties with a terminating 0 byte; returns the size without
+ * it. */
 size_t args_meta_write(const struct args_meta *event,
                        char meta[ARGS_META_SIZE]);
 

@@ -1,4 +1,4 @@
-/* bytes.h - a string of bytes of someone else's: any content, no end mark. */
+/* bytes.h - a borrowed string of bytes: any content, not terminated. */
 #ifndef BYTES_H
 #define BYTES_H
 

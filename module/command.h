@@ -1,4 +1,4 @@
-/* command.h - the commands: what each is called, wants and does. */
+/* command.h - the commands: names, arguments and functions. */
 #ifndef COMMAND_H
 #define COMMAND_H
 
@@ -9,27 +9,30 @@
 
 #include <stdint.h>
 
-/* A call of a command, with all that it may look at. args[0] is the command's
- * name, args[1] the key's, if it has one. Who makes it sets the first four, and
- * zeroes the others. */
+/* One call of a command. args[0] is the name of the command; args[1] is the
+ * key, if the command has one. The caller sets the first four fields and zeroes
+ * the rest. */
 struct call {
     struct host *host;
     const struct bytes *args;
     size_t count;
-    uint64_t now;        /* the wall clock, in ms; command_call() sets it to the
-                            queue's time, which never runs back */
-    uint64_t wall;       /* the wall clock as it was handed in */
-    struct queue *queue; /* NULL: there is no such key */
-    bool changed;        /* the queue may be idle now, or have another next */
-    bool resumed;        /* it was paused: its next is not known */
-    bool applied;        /* by a master, which woke those who waited there */
-    uint64_t earliest;   /* due time of what came */
+    /* the wall clock, in ms; command_call() sets it to the queue's time, which
+     * never decreases */
+    uint64_t now;
+    uint64_t wall;       /* the wall clock as passed by the caller */
+    struct queue *queue; /* NULL: the key does not exist */
+    /* the queue may have become idle, or its next event may differ */
+    bool changed;
+    bool resumed; /* the queue was paused: its next event is not known */
+    /* replicated by a master, which has woken its waiting clients */
+    bool applied;
+    uint64_t earliest; /* earliest due time of the added events */
 };
 
-/* Replies once. */
+/* Sends exactly one reply. */
 typedef void command_fn(struct call *call);
 
-/* An argument, as COMMAND DOCS tells of it; name NULL ends a list. */
+/* An argument as COMMAND DOCS describes it; name NULL ends a list. */
 enum command_type {
     COMMAND_KEY,
     COMMAND_STRING,
@@ -51,21 +54,22 @@ struct command_arg {
 #define COMMAND_OPTIONAL 1u
 #define COMMAND_MULTIPLE 2u
 
-/* A key beside args[1]: it comes after a word, which is looked for from that
- * argument on; below 0: from so many before the end, backwards. */
+/* A key in addition to args[1]. It follows a keyword, which the server searches
+ * for from argument `from` on; if from is negative, backwards from that
+ * position before the end. */
 struct command_key {
     const char *word; /* NULL ends a list */
     int from;
-    const char *flags; /* as those of the first; NOT_KEY: but a channel */
+    const char *flags; /* as those of the first key; NOT_KEY: a channel */
 };
 
 struct command {
     const char *name; /* "LAWN.PUSH" */
     command_fn *run;
-    const char *flags;     /* as the server knows them: "write deny-oom fast" */
-    int arity;             /* with the name; below 0: at least so many */
-    bool key;              /* args[1] is a key */
-    const char *key_flags; /* "RW UPDATE", "RO ACCESS", ... : of its key spec */
+    const char *flags; /* as the server defines them: "write deny-oom fast" */
+    int arity;         /* includes the name; negative: a minimum */
+    bool key;          /* args[1] is a key */
+    const char *key_flags; /* of its key spec: "RW UPDATE", "RO ACCESS", ... */
     const char *summary;
     const char *complexity;
     const char *since;
@@ -73,28 +77,29 @@ struct command {
     const struct command_key *more; /* NULL: no other keys */
 };
 
-/* All of them, the internal one included; name NULL ends the list. */
+/* All commands, including the internal one; name NULL ends the list. */
 extern const struct command command_lawn[];
 extern const struct command command_rede[];
 
-/* Runs one: the arity was checked, the key is no other type's (if it is: the
- * server's usual WRONGTYPE, for all of them). Afterwards an idle key is gone,
- * and the next wake-up is set. */
+/* Runs a command. The caller has checked the arity and the type of the key (it
+ * replies WRONGTYPE for a key of another type). Afterward an idle key is
+ * deleted and the next wake-up is set. */
 void command_call(const struct command *command, struct call *call);
 
-/* Hands what is due to the key's sink, and what is dead to its dead letters, so many
- * events at most and as long as host_over() allows; who waits is for others to
- * wake. When to look at the key again: LAWN_NEVER if that is for others to say too,
- * else a time, the present if there is more to do, by the wall clock. The call has
- * a host, a queue and both times; the queue is NULL afterwards if the key went
- * meanwhile. */
+/* Delivers due events to the key's sink and dead events to its dead letter
+ * stream: at most `budget` events, and as long as host_over() returns false.
+ * The call has a host, a queue and both times. Does not wake blocked clients.
+ *
+ * Returns the time, by the wall clock, at which the key needs attention again:
+ * now if more events remain, LAWN_NEVER if the caller must determine it. Sets
+ * the queue to NULL if the key was deleted in the meantime. */
 uint64_t command_hand_over(struct call *call, uint64_t budget);
 
-/* Of all keys, since the module was loaded. */
+/* Totals over all keys since the module was loaded. */
 struct command_totals {
     uint64_t pushed;
-    uint64_t fired;   /* taken because they were due */
-    uint64_t dropped; /* to make room */
+    uint64_t fired;   /* delivered because they were due */
+    uint64_t dropped; /* dropped because the queue was full */
     uint64_t missed;  /* periods */
     uint64_t leased;
     uint64_t redelivered;
@@ -102,7 +107,7 @@ struct command_totals {
     uint64_t dead;
     uint64_t handed;
     uint64_t sink_errors;
-    struct late late; /* how late they were taken, in ms */
+    struct late late; /* lateness of delivered events, in ms */
 };
 extern struct command_totals command_totals;
 

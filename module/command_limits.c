@@ -1,4 +1,4 @@
-/* command_limits.c - the defaults of the settings for all keys. */
+/* command_limits.c - the defaults of the settings that apply to all keys. */
 #include "command_limits.h"
 
 struct command_limits command_limits = {.max_batch = 1000,

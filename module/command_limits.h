@@ -1,4 +1,5 @@
-/* command_limits.h - settings for all keys: lawn.* in docs/MODULE.md. */
+/* command_limits.h - the settings that apply to all keys: lawn.* in
+ * docs/MODULE.md. */
 #ifndef COMMAND_LIMITS_H
 #define COMMAND_LIMITS_H
 
@@ -9,7 +10,7 @@ struct command_limits {
     uint64_t max_payload;
     uint64_t max_ttls;
     uint64_t lease; /* ms */
-    uint64_t tries; /* 0: any number */
+    uint64_t tries; /* 0: unlimited */
 };
 extern struct command_limits command_limits;
 

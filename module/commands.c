@@ -1,8 +1,8 @@
-/* commands.c - running a command, and what several of them need.
+/* commands.c - runs a command, and functions that several commands share.
  *
- * The one idea: a command says in its call what it changed, and
- * command_call() does once, after it, what every change asks for: an idle key
- * goes, the next wake-up is set, and those who wait are woken. O(1).
+ * A command records in its call what it changed. After the command,
+ * command_call() deletes an idle key, sets the next wake-up and wakes waiting
+ * clients, once for all changes. O(1).
  */
 #include "commands.h"
 
@@ -14,13 +14,15 @@
 struct command_totals command_totals;
 struct commands_tokens commands_tokens;
 
-/* When the key is to be looked at, as far as this call knows; LAWN_NEVER: as it was
- * set before. What goes makes the next event later, and a wake-up that comes too
- * early does no harm; so the queue is asked for its next, which may cost it a
- * search, only if no wake-up is set at all. Of what is due those have heard who
- * listen: it is the next after that that counts. Where very many are due the rest
- * is left to a look at once. On a replica nobody has been told of anything, should
- * it become a master. */
+/* Returns the time at which the key needs attention, as far as this call knows;
+ * LAWN_NEVER keeps the wake-up that is set.
+ *
+ * Removing an event makes the next event later. A wake-up that is too early is
+ * harmless, so the queue is asked for its next event, which may take a search,
+ * only if no wake-up is set. Clients have already been notified of due events,
+ * so the first later event counts. If very many events are due, the key is
+ * examined again at once. On a replica no client has been notified, and the
+ * replica may become a master. */
 static uint64_t
 next_wakeup(struct call *call)
 {
@@ -37,9 +39,9 @@ next_wakeup(struct call *call)
     return queue_next_pending(queue);
 }
 
-/* Whether the server itself has to see to the key at once, as something is due that
- * has a sink, or something dead that is to go. Of what dies later it is reminded by
- * the end of a lease. */
+/* Returns true if the server must process the key at once: due events have a
+ * sink, or dead events have a dead letter stream. Events that die later are
+ * found by the wake-up at the end of their lease. */
 static bool
 needs_handover(struct call *call)
 {
@@ -50,10 +52,10 @@ needs_handover(struct call *call)
             queue_dead_count(call->queue) > 0);
 }
 
-/* What every change asks for. An event that is due already needs no wake-up:
- * those who wait and those who listen are told at once. Not if there is a sink,
- * which comes first. Of what has died, a wake-up tells what no change finds: the end
- * of each lease has one. */
+/* Completes a change. Due events need no wake-up: waiting and subscribed
+ * clients are notified at once, unless the key has a sink, which takes
+ * precedence. A change does not find every event that has died; the wake-up at
+ * the end of each lease does. */
 static void
 settle(struct call *call)
 {
@@ -72,7 +74,7 @@ settle(struct call *call)
     }
     uint64_t next = next_wakeup(call);
     bool hands = needs_handover(call);
-    /* At once, by the clock that the server has: the key's may be ahead of it. */
+    /* At once by the server's clock; the key's clock may be ahead of it. */
     if (hands && next > call->wall) {
         next = call->wall;
     }
@@ -88,10 +90,12 @@ settle(struct call *call)
     }
 }
 
-/* So far ahead of the clock a token may be for others to begin with it, in ms. */
+/* Other servers base their tokens on a token at most this far ahead of the
+ * clock, in ms. */
 #define COMMANDS_AHEAD UINT64_C(86400000)
 
-/* Where very many are given they run ahead of the clock, and so may their bound. */
+/* Where very many tokens are issued, they run ahead of the clock. Their bound
+ * may, too. */
 void
 commands_note_token(uint64_t token, uint64_t wall)
 {
@@ -118,8 +122,7 @@ command_call(const struct command *command, struct call *call)
     call->wall = call->now;
     if (command->key) {
         if (call->args[1].size > REGISTRY_NAME_MAX) {
-            host_error(call->host, "ERR key names longer than 65535 bytes "
-                                   "cannot be used with lawn");
+            host_error(call->host, "ERR key name is longer than 65535 bytes");
             return;
         }
         call->queue = host_queue(call->host);
@@ -133,7 +136,7 @@ command_call(const struct command *command, struct call *call)
     if (call->changed && call->queue != NULL) {
         settle(call);
     }
-    /* A paused key says nothing until it is resumed, which is a change. */
+    /* Dead events of a paused key are reported when it is resumed. */
     if (call->changed && call->queue != NULL &&
         !queue_settings_of(call->queue)->paused && queue_died(call->queue) &&
         !call->applied) {
@@ -183,7 +186,7 @@ commands_open(struct call *call)
     }
     queue_set_now(call->queue, call->now);
     call->now = queue_now(call->queue);
-    /* Whatever happens next, it must not be left there empty. */
+    /* The caller must not leave the new queue empty. */
     call->changed = true;
     return true;
 }
@@ -211,10 +214,10 @@ commands_check_sizes(struct call *call, struct bytes id, struct bytes payload)
         return false;
     }
     if (payload.size > max) {
-        commands_error(call,
-                       "ERR payload too large: %zu bytes, and "
-                       "lawn.max-payload is %llu",
-                       payload.size, (unsigned long long)max);
+        commands_error(
+            call,
+            "ERR payload of %zu bytes exceeds lawn.max-payload of %llu bytes",
+            payload.size, (unsigned long long)max);
         return false;
     }
     return true;
@@ -226,14 +229,14 @@ commands_reply_full(struct call *call, uint64_t takes)
     uint64_t max = queue_settings_of(call->queue)->max_bytes;
 
     commands_error(call,
-                   "FULL the key's ids and payloads would take %llu bytes, and "
-                   "its maxbytes is %llu",
+                   "FULL the key's ids and payloads would take %llu bytes; its "
+                   "maxbytes is %llu",
                    (unsigned long long)takes, (unsigned long long)max);
 }
 
-/* Which queue of equal delays an event stands in is its ttl. What would make
- * many of one delay - a jitter, rounding - makes the event stand alone, as one
- * for a time does. */
+/* An event joins the queue of its delay, its ttl. A jitter or rounding would
+ * turn one delay into many, so such an event is kept outside the queues
+ * (alone), like one with AT. */
 void
 commands_set_due(struct call *call, const struct args_time *time,
                  uint64_t jitter, struct queue_event *event)

@@ -1,8 +1,7 @@
-/* commands.h - what the files of commands have in common.
+/* commands.h - declarations that the files of commands share.
  *
- * A command checks all that it can before it changes anything, then takes the
- * memory it needs, then acts, then tells the replicas what it did: effects, with
- * the times that were decided on.
+ * A command first checks everything that it can, then allocates memory, then
+ * makes its changes, then replicates the effects with the times that it chose.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -13,7 +12,7 @@
 
 #define COMMANDS_OOM "ERR out of memory"
 
-/* Arguments as COMMAND DOCS tells of them, which are written like this. */
+/* Shorthands for the arguments that COMMAND DOCS describes. */
 #define COMMANDS_ARG(name, type)                                               \
     {                                                                          \
         name, COMMAND_##type, NULL, 0, NULL                                    \
@@ -50,48 +49,51 @@ command_fn commands_sink;
 command_fn commands_partition;
 command_fn apply_command;
 
-/* A number in decimal digits. */
+/* Formats a number in decimal digits. */
 #define COMMANDS_NUMBER 21
 struct bytes commands_number(uint64_t number, char text[COMMANDS_NUMBER]);
 
-/* An error with numbers or words of the user's in it; what is no printable
- * character of ASCII is shown as ?. */
+/* Replies with an error that contains numbers or user input. Bytes that are not
+ * printable ASCII are shown as ?. */
 void commands_error(struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sees to it that there is a queue. False: there is no memory, which was
- * replied. */
+/* Creates the queue if the key does not exist. Returns false, after an error
+ * reply, if memory allocation fails. */
 bool commands_open(struct call *call);
 
-/* Whether a command that the server lets through when it is short of memory may take
- * some. If not, that was replied. */
+/* Returns true if a command without deny-oom may allocate memory; otherwise
+ * replies with an error and returns false. */
 bool commands_may_grow(struct call *call);
 
-/* Whether id and payload are not too long; if they are, that was replied. */
+/* Returns true if id and payload are within their limits; otherwise replies
+ * with an error and returns false. */
 bool commands_check_sizes(struct call *call, struct bytes id,
                           struct bytes payload);
 
-/* Replies that ids and payloads would take so many bytes, which is too much. */
+/* Replies that the ids and payloads would take this number of bytes, which
+ * exceeds maxbytes. */
 void commands_reply_full(struct call *call, uint64_t takes);
 
-/* Sets due, ttl and alone of an event for DELAY or AT, with up to jitter ms
- * more. */
+/* Sets due, ttl and alone of an event according to DELAY or AT, plus a random
+ * delay of up to jitter ms. */
 void commands_set_due(struct call *call, const struct args_time *time,
                       uint64_t jitter, struct queue_event *event);
 
-/* Puts an event into the queue, which is there, as its settings allow. made: its
- * id was made here. False: it may not be, or there is no memory, which was
- * replied. */
+/* Adds an event to the existing queue, subject to its settings. made: the
+ * server generated the id. Returns false, after an error reply, if a limit is
+ * exceeded or memory allocation fails. */
 bool commands_add_event(struct call *call, const struct queue_event *event,
                         bool made);
 
-/* Gives an event another payload, which may be as long as it is: replies with
- * the payload before, or with an error if there is no room. */
+/* Replaces the payload of an event. The caller has checked the size of the
+ * payload. Replies with the old payload, or with an error if there is no
+ * room. */
 void commands_replace_payload(struct call *call,
                               const struct queue_event *event,
                               struct bytes payload);
 
-/* The words of AT for an event, and what they consist of. */
+/* The arguments of AT for an event, and their buffers. */
 struct commands_at {
     char due[COMMANDS_NUMBER];
     char ttl[COMMANDS_NUMBER];
@@ -100,100 +102,107 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[REPLICATION_AT_WORDS]);
 
-/* Tokens that this server gives end in the same four bits, which are others than
- * those of the token that it heard of last from elsewhere: a master, a file. So one
- * that takes a master's place gives none that the other gives at the same time, not
- * knowing. */
+/* All tokens that this server issues end in the same four bits. These differ
+ * from those of the last token received from elsewhere: a master or a file. So
+ * a replica that is promoted never issues the tokens that its old master still
+ * issues at the same time. */
 #define COMMANDS_TOKEN_STEP 16u
-/* Tokens of a millisecond, from this on. */
+/* The number of tokens of one millisecond. */
 #define COMMANDS_TOKENS UINT64_C(1024)
 struct commands_tokens {
-    uint64_t
-        last; /* the greatest, given or heard, but of none that is far ahead of
-                   the clock and of those before: these someone has made up */
-    bool heard;     /* there is a token from elsewhere, */
-    unsigned other; /* and so it ends */
-    unsigned start; /* how ours end if there is none: by chance */
-    unsigned step;  /* from the other's to ours: by chance; 0: not drawn yet */
+    /* the greatest token issued or received; received ones far ahead of the
+     * clock and of earlier tokens are forged and do not count */
+    uint64_t last;
+    bool heard;     /* a token from elsewhere was received */
+    unsigned other; /* its last bits */
+    unsigned start; /* random last bits of our tokens if none was received */
+    /* random distance from the other's last bits to ours; 0: not yet drawn */
+    unsigned step;
 };
 extern struct commands_tokens commands_tokens;
-/* A token was given, by that clock; or has come from elsewhere. */
+/* Records a token that was issued at that time, or one received from
+ * elsewhere. */
 void commands_note_token(uint64_t token, uint64_t wall);
 void commands_learn_token(uint64_t token, uint64_t wall);
 
-/* Pairs of a map: a name and a number; and COMMANDS_REPEAT pairs of what repeats. */
+/* Reply with pairs of a map: a name and a number; the COMMANDS_REPEAT pairs of
+ * a recurring event. */
 #define COMMANDS_REPEAT 3
 void commands_reply_number(struct host *host, const char *name, uint64_t value);
 void commands_reply_repeat(struct host *host,
                            const struct queue_repeat *repeat);
 
-/* What is set for a key, as pairs of a map: COMMANDS_SETTINGS of them. */
+/* Replies with the settings of a key as COMMANDS_SETTINGS pairs of a map. */
 #define COMMANDS_SETTINGS 6
 void commands_reply_settings(struct call *call);
 
-/* How many events may be taken now: count, and lawn.max-batch, at most. */
+/* Returns how many events can be delivered now: at most count and
+ * lawn.max-batch. */
 size_t commands_count_due(struct call *call, uint64_t count);
 
-/* Finds out what is due, leased and dead now, but of no more events than so many
- * that were not known to be: what is counted then may be too little, and is not
- * after some calls. Returns how many are due. */
+/* Determines which events are due, leased and dead now. Returns the number of
+ * due events. At most COMMANDS_PROMOTE_MAX events change their state per call,
+ * so the counts may be too low until further calls. */
 #define COMMANDS_PROMOTE_MAX 1000u
 uint64_t commands_promote_due(struct call *call);
 
-/* Notes how late an event is that is delivered: not if it was delivered before, and
- * whoever had it kept it too long. */
+/* Records how late a delivered event is, unless it was delivered before and a
+ * previous owner kept it too long. */
 void commands_note_late(struct call *call, const struct queue_event *event);
 
-/* What an event is like when it has been delivered. False: it is gone. */
+/* Computes an event's state after its delivery. Returns false if it is
+ * removed. */
 bool commands_next_period(const struct queue_event *event, uint64_t now,
                           struct queue_event *next);
 
-/* Events that were delivered, until the replicas hear of them. A few, of which one
- * at most repeats, need no memory. */
+/* Delivered events that are not yet replicated. Up to COMMANDS_FEW events, of
+ * which at most one recurs, need no memory. */
 #define COMMANDS_FEW 32u
 struct commands_batch {
     struct bytes few[COMMANDS_FEW];
     struct bytes few_again[REPLICATION_AT_WORDS];
     struct commands_at few_at;
-    struct bytes *gone; /* ids */
+    struct bytes *gone; /* ids of events to remove */
     size_t gone_count;
-    struct bytes *again; /* words of AT */
+    struct bytes *again; /* arguments of AT of recurring events */
     size_t again_count;  /* of events */
     struct commands_at *at;
     void *memory;
 };
 
-/* For so many events, of which so many stay. False: no memory; which init()
- * replies. */
+/* Reserve memory for count events, of which again_count recur. Return false if
+ * memory allocation fails; init() then replies with an error. */
 bool commands_batch_reserve(struct commands_batch *batch, size_t count,
                             size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
-/* Notes that an event was delivered and done with: *next is what becomes of it,
- * NULL if it goes. Of id the bytes stay until the end. */
+/* Records that an event was delivered and is done. *next is its next
+ * occurrence; NULL if it is removed. The bytes of the id must remain valid
+ * until the end. */
 void commands_batch_add(struct call *call, struct commands_batch *batch,
                         const struct queue_event *event,
                         const struct queue_event *next);
-/* The same, and removes it from the queue, or moves it to its next time, at once. */
+/* The same, and removes the event from the queue or moves it to its next
+ * time. */
 void commands_batch_remove(struct call *call, struct commands_batch *batch,
                            const struct queue_event *event);
-/* Counts it as taken because it was due. */
+/* Counts an event as delivered because it was due. */
 void commands_count_fired(struct call *call, const struct queue_event *event);
-/* Tells the replicas. */
+/* Replicates the batch. */
 void commands_batch_replicate(struct call *call,
                               const struct commands_batch *batch);
-/* The same, and those who listen for that. */
+/* The same, and notifies the subscribed clients. */
 void commands_batch_report(struct call *call,
                            const struct commands_batch *batch,
                            const char *what);
-/* Does what the replicas were told. */
+/* Applies the replicated changes to the queue. */
 void commands_batch_apply(struct call *call,
                           const struct commands_batch *batch);
 void commands_batch_fini(struct commands_batch *batch);
 
-/* Replies with an array of the first count due events, each written by reply(), and
- * removes them; those that repeat get their next time. At least count events are ready:
- * see commands_count_due(). */
+/* Replies with an array of the first count due events, each written by reply(),
+ * and removes them; recurring ones are moved to their next time. At least count
+ * events must be ready: see commands_count_due(). */
 typedef void commands_reply_fn(struct call *call,
                                const struct queue_event *event);
 void commands_remove_due(struct call *call, size_t count,

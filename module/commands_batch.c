@@ -1,9 +1,10 @@
-/* commands_batch.c - events that are delivered together: counted, reported to the
- * replicas, and then removed or moved to their next time.
+/* commands_batch.c - events that are delivered together: counted, replicated,
+ * and then removed or moved to their next time.
  *
- * The replicas are told while the events are still there, so that nothing is copied:
- * one DEL for all that go, one AT for all that repeat. All memory is allocated before
- * the reply begins; an event that repeats needs none, because its block stays.
+ * They are replicated while still in the queue, so that nothing is copied: one
+ * DEL for all removed events, one AT for all recurring ones. All memory is
+ * allocated before the reply begins. A recurring event needs none, because its
+ * block stays.
  */
 #include "commands.h"
 
@@ -30,9 +31,9 @@ commands_count_fired(struct call *call, const struct queue_event *event)
     commands_note_late(call, event);
 }
 
-/* An event of period p that was due at d is due next at d + k p, the first of
- * these that is later than now: those between were missed. It stands in the
- * queue of the delay p then. */
+/* An event of period p that was due at d is next due at d + k p, the first of
+ * these times after now; those in between were missed. It then belongs to the
+ * queue of delay p. */
 bool
 commands_next_period(const struct queue_event *event, uint64_t now,
                      struct queue_event *next)
@@ -42,7 +43,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (period == 0 || event->repeat.times == 1) {
         return false;
     }
-    /* A master may have leased it out before its time: by another's clock. */
+    /* A master with another clock may have leased it before it is due here. */
     uint64_t missed = now > event->due ? (now - event->due) / period : 0;
     *next = *event;
     next->tries.made = 0;
@@ -57,8 +58,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (next->repeat.times > 0) {
         next->repeat.times--;
     }
-    /* It could not be told the replicas: but by then a million years have
-     * gone by. */
+    /* A later time could not be replicated; it is a million years ahead. */
     return next->due <= ARGS_DUE_MAX;
 }
 
@@ -129,12 +129,12 @@ commands_batch_remove(struct call *call, struct commands_batch *batch,
     if (!commands_next_period(event, call->now, &next)) {
         commands_batch_add(call, batch, event, NULL);
         INVARIANT(queue_remove(call->queue, event->id),
-                  "a delivered event that goes is not in its queue");
+                  "a delivered event that must be removed is not in its queue");
     } else {
         commands_batch_add(call, batch, event, &next);
         INVARIANT(queue_move(call->queue, &next) == 0,
-                  "a delivered event that repeats is not in its queue, or "
-                  "needs memory to be moved");
+                  "a delivered recurring event is not in its queue, or moving "
+                  "it needs memory");
     }
 }
 
@@ -166,8 +166,7 @@ commands_batch_apply(struct call *call, const struct commands_batch *batch)
 {
     for (size_t i = 0; i < batch->gone_count; i++) {
         INVARIANT(queue_remove(call->queue, batch->gone[i]),
-                  "an event that was replicated as removed is not in its "
-                  "queue");
+                  "an event whose removal was replicated is not in its queue");
     }
     struct queue_event event;
     struct queue_event next;
@@ -176,8 +175,8 @@ commands_batch_apply(struct call *call, const struct commands_batch *batch)
                             &event) &&
                       commands_next_period(&event, call->now, &next) &&
                       queue_move(call->queue, &next) == 0,
-                  "an event that was replicated as moved to its next period "
-                  "is not in its queue, or needs memory to be moved");
+                  "an event whose move to its next period was replicated is "
+                  "not in its queue, or moving it needs memory");
     }
 }
 

@@ -1,31 +1,31 @@
-/* commands_lease.c - LEASE, ACK, NACK and EXTEND: an event is delivered, and stays
- * until whoever got it says that it is done.
+/* commands_lease.c - LEASE, ACK, NACK and EXTEND: an event is delivered, and
+ * stays in the queue until its owner acknowledges it.
  *
- * A TOKEN is what a lease is known by: greater than all before it in the key and in
- * keys of the same name that are gone, and, by the clock, than those that a master
- * gave whose replica did not hear of it. What two give at the same time, each taking
- * itself for the master, differs in the last bits. It is good until the event is
- * leased again, moved or gone; not only until the lease's end.
+ * A TOKEN identifies a lease. It is greater than all earlier tokens of the key,
+ * also of deleted keys of the same name, and, based on the clock, than those
+ * that a master issued but did not replicate. Two servers that both act as
+ * master issue tokens that differ in their last bits. A token is valid until
+ * the event is leased again, moved or removed, even after the end of the lease.
  *
- * THE END of a lease is a time that the replicas have been told, and nothing is
- * done then. How often an event was delivered is counted when it is leased, and how
- * often it may be is settled there, too: so nobody needs to be told that one is
- * dead.
+ * THE END of a lease is replicated with the lease; nothing is replicated when
+ * it is reached. LEASE also counts the deliveries of an event and fixes their
+ * maximum, so an event becomes dead without replication.
  *
- * LEASE and ACK of an event take no memory beside its block. If there is memory for
- * some of the events that were asked for, those are leased.
+ * LEASE and ACK need no memory other than the event's block. If memory suffices
+ * for only some of the requested events, those are leased.
  */
 #include "commands.h"
 
 #include "invariant.h"
 #include "memory.h"
 
-/* So many need no memory. */
+/* This number of leases needs no memory. */
 #define LEASE_FEW 4u
-/* It was made up, or loaded where someone else had: no clock comes there. */
-#define LEASE_NO_TOKEN "ERR the key has no tokens left"
+/* The last token was forged, or loaded from a file with such a token: no clock
+ * reaches that value. */
+#define LEASE_NO_TOKEN "ERR the key has no lease tokens left"
 
-/* An event that was leased, and its numbers as text. */
+/* A leased event, and its numbers as text. */
 struct commands_lease_one {
     struct queue_event event;
     char token[COMMANDS_NUMBER];
@@ -33,10 +33,10 @@ struct commands_lease_one {
     char most[COMMANDS_NUMBER];
 };
 
-/* What a call leases. */
+/* The leases of one call. */
 struct commands_leases {
-    struct queue_lease lease; /* but for the token */
-    uint64_t most; /* tries, of events that have no number of their own */
+    struct queue_lease lease; /* all fields except the token */
+    uint64_t most;            /* maximum tries of events without their own */
     char end[COMMANDS_NUMBER];
     char ttl[COMMANDS_NUMBER];
     struct bytes end_word;
@@ -48,7 +48,7 @@ struct commands_leases {
     struct bytes few_words[LEASE_FEW * REPLICATION_LEASE_WORDS];
 };
 
-/* How tokens of this server end. */
+/* Returns the last bits of the tokens of this server. */
 static unsigned
 token_suffix(const struct call *call)
 {
@@ -63,7 +63,7 @@ token_suffix(const struct call *call)
            step;
 }
 
-/* 0: there is none that was not given before. */
+/* Returns 0 if no unused token remains. */
 static uint64_t
 new_token(const struct call *call)
 {
@@ -71,7 +71,7 @@ new_token(const struct call *call)
     uint64_t most = ARGS_TOKEN_MAX / COMMANDS_TOKENS;
     uint64_t clock = (call->wall < most ? call->wall : most) * COMMANDS_TOKENS;
 
-    /* There may have been another key of that name a moment ago. */
+    /* Another key of this name may have existed a moment ago. */
     if (last < commands_tokens.last) {
         last = commands_tokens.last;
     }
@@ -80,7 +80,7 @@ new_token(const struct call *call)
     return token <= ARGS_TOKEN_MAX ? token : 0;
 }
 
-/* Until when, for so many ms from now on. */
+/* Sets the end of the leases to ms from now. */
 static void
 set_end(const struct call *call, uint64_t ms, struct commands_leases *leases)
 {
@@ -92,7 +92,8 @@ set_end(const struct call *call, uint64_t ms, struct commands_leases *leases)
     leases->ttl_word = commands_number(lease->ttl, leases->ttl);
 }
 
-/* Leases one event, and writes the words for it. False: no memory. */
+/* Leases one event, and formats its arguments. Returns false if memory
+ * allocation fails. */
 static bool
 lease_event(struct call *call, struct commands_leases *leases,
             const struct queue_event *event, struct queue_tries tries)
@@ -118,8 +119,8 @@ lease_event(struct call *call, struct commands_leases *leases,
     return true;
 }
 
-/* Leases the first that is due: once more, if it was before. False: no memory, or no
- * token. */
+/* Leases the first due event, which may have been leased before. Returns false
+ * if there is no memory or no token. */
 static bool
 lease_first(struct call *call, struct commands_leases *leases)
 {
@@ -128,7 +129,7 @@ lease_first(struct call *call, struct commands_leases *leases)
     struct queue_event event;
 
     INVARIANT(queue_ready(call->queue, &cursor, &event),
-              "fewer events are ready than were counted");
+              "there are fewer ready events than were counted");
     struct queue_tries tries = event.tries;
     if (tries.most == 0) {
         tries.most = (uint32_t)leases->most;
@@ -150,7 +151,8 @@ lease_first(struct call *call, struct commands_leases *leases)
     return true;
 }
 
-/* Memory for so many; if there is none, for a few. How many. */
+/* Allocates room for count leases or, if that fails, for a few. Returns the
+ * number. */
 static size_t
 reserve(struct commands_leases *leases, size_t count)
 {
@@ -170,7 +172,7 @@ reserve(struct commands_leases *leases, size_t count)
     return count;
 }
 
-/* Tells the replicas of the leases, and when to look at the first that ends. */
+/* Replicates the leases, and sets the wake-up for the first one to end. */
 static void
 replicate_leases(struct call *call, const struct commands_leases *leases)
 {
@@ -197,7 +199,7 @@ reply_leases(struct call *call, const struct commands_leases *leases)
     }
 }
 
-/* Leases so many events, which are due. */
+/* Leases the first count due events. */
 static void
 lease_due(struct call *call, size_t count, uint64_t ms)
 {
@@ -250,7 +252,8 @@ commands_lease(struct call *call)
     }
 }
 
-/* Whether the event is there and the token is good: what it is, then. */
+/* Finds an event and checks the token. Returns true and fills *event if it is
+ * valid. */
 static bool
 find_leased(struct call *call, struct bytes id, uint64_t token,
             struct queue_event *event)
@@ -263,7 +266,7 @@ find_leased(struct call *call, struct bytes id, uint64_t token,
     return true;
 }
 
-/* One event is done. False: the token is stale. */
+/* Acknowledges one event. Returns false if the token is stale. */
 static bool
 ack_event(struct call *call, struct commands_batch *batch, struct bytes id,
           uint64_t token)
@@ -279,8 +282,8 @@ ack_event(struct call *call, struct commands_batch *batch, struct bytes id,
     return true;
 }
 
-/* How many of the events stay, since they repeat. False: a word is no token, which
- * was replied. */
+/* Counts the events that recur. Returns false, after an error reply, if an
+ * argument is not a token. */
 static bool
 count_repeating(struct call *call, size_t *again)
 {
@@ -326,8 +329,8 @@ commands_ack(struct call *call)
     commands_batch_fini(&batch);
 }
 
-/* Another end and token for an event that someone has, args[2]; the time of its end
- * is told. 0: no memory. */
+/* Sets a new end and token for the leased event args[2]. Returns the end, or 0
+ * if memory allocation fails. */
 static uint64_t
 renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
             uint64_t ms)
@@ -348,14 +351,14 @@ renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
     return leases.lease.end;
 }
 
-/* It has no tries left, and is dead: its lease ends now, by a token that nobody has.
- * So who had it last, and when it was due, is known to the dead letters, which fetch
- * it at once. */
+/* The event has no tries left and is dead. Its lease ends now, with a token
+ * that no client has. So the dead letter stream, which receives it at once,
+ * learns the last owner and the due time. */
 static void
 nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
 {
     INVARIANT(renew_lease(call, event, token, 0) != 0,
-              "a leased event needs memory for another end of its lease");
+              "changing the end of a lease needs memory");
     call->earliest = LAWN_NEVER;
     host_notify(call->host, "lawn.nack");
     if (queue_sink_of(call->queue)->dead.size > 0 &&
@@ -365,26 +368,25 @@ nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
     }
 }
 
-/* One that repeats is held by nobody for the delay: so its time stays what it was, and
- * those that come after it are counted from that. */
+/* A recurring event is leased without an owner for the delay. Its due time does
+ * not change, and its next periods are counted from that time. */
 static void
 nack_repeating(struct call *call, const struct queue_event *event,
                uint64_t token, uint64_t delay)
 {
     INVARIANT(renew_lease(call, event, token, delay) != 0,
-              "a leased event needs memory for another end of its lease");
+              "changing the end of a lease needs memory");
     host_notify(call->host, "lawn.nack");
 }
 
-/* The event waits once more. */
+/* Makes the event pending again. */
 static void
 nack_waiting(struct call *call, struct queue_event *event,
              const struct args_time *delay)
 {
     commands_set_due(call, delay, 0, event);
     INVARIANT(queue_move(call->queue, event) == 0,
-              "a leased event is not in its queue, or needs memory to be "
-              "moved");
+              "a leased event is not in its queue, or moving it needs memory");
     struct commands_at at;
     struct bytes words[REPLICATION_AT_WORDS];
     commands_at_words(event, &at, words);
@@ -394,9 +396,9 @@ nack_waiting(struct call *call, struct queue_event *event,
     call->earliest = event->due;
 }
 
-/* What NACK and EXTEND are about: the event args[2], leased by the token args[3];
- * error: what is wrong with the words behind these. False: that, or there is none
- * such, which was replied. */
+/* Finds the event args[2], leased with the token args[3], for NACK and EXTEND.
+ * error is the result of parsing the remaining arguments. Returns false, after
+ * a reply, if they are invalid or no such lease exists. */
 static bool
 find_leased_args(struct call *call, const char *error, uint64_t *token,
                  struct queue_event *event)

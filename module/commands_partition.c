@@ -1,15 +1,16 @@
-/* commands_partition.c - PARTITION: to which of n keys an id belongs.
+/* commands_partition.c - PARTITION: assigns an id to one of n keys.
  *
- * By the same sum that clusters find slots with, a CRC of 16 bits with the
- * polynomial x^16 + x^12 + x^5 + 1 that begins with 0 (XMODEM), as most clients
- * have it already: so they can do without asking. Of the whole id: braces mean
- * nothing here. O(bytes of the id).
+ * The hash is the CRC-16 that clusters compute slots with: polynomial x^16 +
+ * x^12 + x^5 + 1, initial value 0 (XMODEM). Most client libraries contain it,
+ * so they can compute the partition themselves. It covers the whole id; braces
+ * have no special meaning. O(bytes of the id).
  */
 #include "commands.h"
 
 #define PARTITION_MAX 16384u
 
-/* A byte more, by halves: a table of 16 is as fast as the commands are. */
+/* Adds a byte to the CRC, in two halves. A table of 16 entries is fast
+ * enough. */
 static unsigned
 add_byte(unsigned sum, unsigned byte)
 {

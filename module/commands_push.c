@@ -1,15 +1,15 @@
-/* commands_push.c - PUSH and MPUSH: events come in.
+/* commands_push.c - PUSH and MPUSH: add events.
  *
- * PUSH is what is called most: beside the event itself it takes no memory, and
- * hands id and payload on to the replicas as the arguments they are.
+ * PUSH is called most often. It needs no memory other than the event itself,
+ * and replicates id and payload as the arguments that the client sent.
  *
- * A LIMIT that drops what is due first must lose nothing if there is no memory
- * for what comes. So the new event goes in first, due after all others, where it
- * is not the first to go; then others go until the key is within its limits;
- * then the new event gets its own time, for which no memory is needed. What is
- * leased never goes. Where a limit was lowered, a push drops what it takes itself
- * and PUSH_DROP others, so that none takes long: the key comes to its limits by
- * and by.
+ * DROP-OLDEST must not lose events if there is no memory for the new ones. So a
+ * new event is first added with a due time after all others, where it is not
+ * the first to be dropped. Then the oldest events are dropped until the key is
+ * within its limits. Then the new event gets its own due time, which needs no
+ * memory. Leased events are never dropped. After a limit was lowered, a push
+ * drops as many events as it adds plus PUSH_DROP more, so that no push takes
+ * long: the key reaches its limits over several pushes.
  */
 #include "commands.h"
 
@@ -19,19 +19,19 @@
 
 #include <stdlib.h>
 
-/* Due after all that users have. */
+/* After all due times that users can set. */
 #define PUSH_LAST (ARGS_DUE_MAX + 1)
 
 #define PUSH_FEW 8u
 #define PUSH_DROP 1000u
 
-/* What a command would put into the queue: each id once. */
+/* The events that a command would add; each id is counted once. */
 struct push_tally {
-    uint64_t count; /* of events */
-    uint64_t added; /* of which so many are new */
-    uint64_t bytes; /* of ids and payloads */
-    uint64_t held;  /* by those that are replaced */
-    /* Of these some are leased: */
+    uint64_t count; /* events */
+    uint64_t added; /* events whose ids are new */
+    uint64_t bytes; /* ids and payloads */
+    uint64_t held;  /* ids and payloads of the events that are replaced */
+    /* The replaced events that are leased: */
     uint64_t leased;
     uint64_t leased_bytes;
 };
@@ -54,8 +54,8 @@ tally_event(const struct call *call, struct bytes id, struct bytes payload,
     }
 }
 
-/* Whether what comes and what is leased, and so cannot go, is within the limits. If
- * not, that was replied. */
+/* Returns true if the new events and the leased ones, which cannot be dropped,
+ * are within the limits; otherwise replies with an error and returns false. */
 static bool
 check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
              uint64_t bytes)
@@ -72,16 +72,18 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
     }
     commands_error(
         call,
-        "FULL %llu events are leased and cannot be dropped, and the "
-        "key's maxlen is %llu, its maxbytes %llu",
+        "FULL %llu leased events cannot be dropped; the key's maxlen is %llu, "
+        "its maxbytes %llu",
         (unsigned long long)stay,
         (unsigned long long)queue_settings_of(call->queue)->max_events,
         (unsigned long long)queue_settings_of(call->queue)->max_bytes);
     return false;
 }
 
-/* Whether it is within the limits, or others can go so that it is: *drop. If
- * not, that was replied. What takes no more than it replaces always is. */
+/* Returns true if the new events are within the limits, or if dropping others
+ * makes room (*drop is then set); otherwise replies with an error and returns
+ * false. Events that take no more room than those they replace are always
+ * accepted. */
 static bool
 check_limits(struct call *call, const struct push_tally *tally, bool *drop)
 {
@@ -104,16 +106,16 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     if (*drop) {
         return check_leased(call, tally, events, bytes);
     }
-    /* What is in the way if all others went, or as it is. */
+    /* Report the limit that remains exceeded even if all other events were
+     * dropped; with the reject policy, the one that is exceeded now. */
     if (tally->count > events) {
-        commands_error(call,
-                       "FULL %llu events at once are more than the key's "
-                       "maxlen %llu",
-                       (unsigned long long)tally->count,
-                       (unsigned long long)events);
+        commands_error(
+            call,
+            "FULL %llu events in one command exceed the key's maxlen of %llu",
+            (unsigned long long)tally->count, (unsigned long long)events);
     } else if (!oldest && holds + tally->added > events) {
         commands_error(call,
-                       "FULL the key holds %llu events, and its maxlen is %llu",
+                       "FULL the key holds %llu events; its maxlen is %llu",
                        (unsigned long long)holds, (unsigned long long)events);
     } else {
         commands_reply_full(call, takes);
@@ -121,8 +123,8 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     return false;
 }
 
-/* Events that are to go: still there, as the replicas are told their ids, but due
- * after all others, so that they are found once. */
+/* Events to be dropped. They stay in the queue while their ids are replicated,
+ * with a due time after all others, so that each is found once. */
 struct push_victims {
     struct bytes few[PUSH_FEW];
     struct bytes *ids;
@@ -130,7 +132,7 @@ struct push_victims {
     size_t room;
 };
 
-/* Tells the replicas of them, and removes them. */
+/* Replicates the removal of the victims, and removes them. */
 static void
 remove_victims(struct call *call, struct push_victims *victims)
 {
@@ -140,15 +142,15 @@ remove_victims(struct call *call, struct push_victims *victims)
     host_replicate(call->host, "DEL", victims->ids, victims->count);
     for (size_t i = 0; i < victims->count; i++) {
         INVARIANT(queue_remove(call->queue, victims->ids[i]),
-                  "an event that was replicated as dropped is not in its "
-                  "queue");
+                  "an event whose drop was replicated is not in its queue");
     }
     queue_counts_of(call->queue)->dropped += victims->count;
     command_totals.dropped += victims->count;
     victims->count = 0;
 }
 
-/* Room for one more. If there is no memory, those that there are go now. */
+/* Makes room for one more victim. If memory allocation fails, the collected
+ * ones are removed now. */
 static void
 reserve_victim(struct call *call, struct push_victims *victims)
 {
@@ -169,7 +171,7 @@ reserve_victim(struct call *call, struct push_victims *victims)
     victims->room *= 2;
 }
 
-/* What a queue holds. */
+/* The contents of a queue. */
 struct push_size {
     uint64_t events;
     uint64_t bytes;
@@ -183,10 +185,10 @@ exceeds_limits(const struct queue_settings *settings,
            (settings->max_bytes > 0 && size->bytes > settings->max_bytes);
 }
 
-/* What is due first goes, until the queue is within its limits: what is due at
- * PUSH_LAST fits in; or until so many have gone that it has come nearer to
- * them than it was before. One DEL for all of it, unless there is no memory for
- * their ids. */
+/* Drops the events that are due first until the queue is within its limits,
+ * including the new events at PUSH_LAST, or until enough were dropped that it
+ * is closer to the limits than before. Replicates one DEL for all, unless there
+ * is no memory for their ids. */
 static void
 drop_oldest(struct call *call, const struct push_size *before)
 {
@@ -209,7 +211,7 @@ drop_oldest(struct call *call, const struct push_size *before)
         victims.ids[victims.count++] = first.id;
         size.events--;
         size.bytes -= first.id.size + first.payload.size;
-        /* Not dead, or it would come again as such. */
+        /* A dead event would be found again. */
         if (first.tries.most > 0) {
             first.tries.made = 0;
         }
@@ -217,8 +219,8 @@ drop_oldest(struct call *call, const struct push_size *before)
         first.ttl = PUSH_LAST - call->now;
         first.alone = true;
         INVARIANT(queue_move(call->queue, &first) == 0,
-                  "an event that is to be dropped is not in its queue, or "
-                  "needs memory to be moved");
+                  "an event to be dropped is not in its queue, or moving it "
+                  "needs memory");
     }
     remove_victims(call, &victims);
     if (victims.ids != victims.few) {
@@ -237,8 +239,8 @@ count_pushed(struct call *call, uint64_t count, uint64_t due)
     call->earliest = due;
 }
 
-/* Puts events in, all or none, and drops others if need be; *added: how many are
- * new. False: no memory. */
+/* Adds events, all or none, and drops others if needed. Sets *added to the
+ * number of new ids. Returns false if memory allocation fails. */
 static bool
 add_all(struct call *call, struct queue_event *events, size_t count, bool drop,
         uint64_t *added)
@@ -261,8 +263,8 @@ add_all(struct call *call, struct queue_event *events, size_t count, bool drop,
     for (size_t i = 0; drop && i < count; i++) {
         when.id = events[i].id;
         INVARIANT(queue_move(call->queue, &when) == 0,
-                  "an event that was just added is not in its queue, or needs "
-                  "memory to be moved");
+                  "an event that was just added is not in its queue, or moving "
+                  "it needs memory");
     }
     return true;
 }
@@ -310,14 +312,14 @@ commands_add_event(struct call *call, const struct queue_event *event,
     return true;
 }
 
-/* Whether the server is to make the id. */
+/* Returns true if the server must generate the id. */
 static bool
 is_star(struct bytes id)
 {
     return id.size == 1 && id.at[0] == '*';
 }
 
-/* An id of the server's that is not in the key. */
+/* Generates an id that is not in the key. */
 static struct bytes
 make_id(const struct call *call, char text[IDS_SIZE])
 {
@@ -386,8 +388,8 @@ compare_ids(const void *a, const void *b)
     return one < other ? -1 : 1;
 }
 
-/* Whether all events together are within the limits: sorted, so that each id is
- * counted once, with the payload that comes last. */
+/* Checks the limits for all events together. The events are sorted so that each
+ * id is counted once, with its last payload. */
 static bool
 check_limits_of_all(struct call *call, const struct queue_event *events,
                     size_t count, bool *drop)
@@ -418,14 +420,14 @@ check_limits_of_all(struct call *call, const struct queue_event *events,
     return check_limits(call, &tally, drop);
 }
 
-/* The memory of MPUSH: all of it in one block. */
+/* The memory of MPUSH, in one block. */
 struct commands_push_many {
     struct queue_event *events;
-    struct bytes *words;   /* of ADD */
-    char (*ids)[IDS_SIZE]; /* that are made here */
+    struct bytes *words;   /* the arguments of ADD */
+    char (*ids)[IDS_SIZE]; /* generated ids */
 };
 
-/* MPUSH, with the memory for it. */
+/* Runs MPUSH with the allocated memory. */
 static void
 push_many(struct call *call, const struct args_mpush *args,
           const struct commands_push_many *many)

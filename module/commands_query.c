@@ -1,12 +1,12 @@
-/* commands_query.c - GET, NEXT, LEN, SCAN and INFO: what there is.
+/* commands_query.c - GET, NEXT, LEN, SCAN and INFO: read-only commands.
  *
- * They change nothing that is saved or replicated, and so run on replicas, too.
- * A pause is no concern of theirs: what is due is due, though nobody gets it.
+ * They change nothing that is saved or replicated, so they run on replicas,
+ * too. They ignore a pause: due events of a paused key are reported as due.
  *
- * What an event is at present GET and SCAN see by itself. LEN and INFO count, and
- * for that events that have become due since anyone asked have to be moved: no more
- * than COMMANDS_PROMOTE_MAX in a call, so that none takes long. What is above that is
- * counted as what it was before.
+ * GET and SCAN compute the state of each event. LEN and INFO use counts, for
+ * which events that have become due must first be moved: at most
+ * COMMANDS_PROMOTE_MAX per call, so that no call takes long. Further events are
+ * counted in their previous state.
  */
 #include "commands.h"
 
@@ -56,7 +56,8 @@ commands_get(struct call *call)
     commands_reply_repeat(host, &event.repeat);
     commands_reply_number(host, "tries", event.tries.made);
     commands_reply_number(host, "max-tries", event.tries.most);
-    /* Of its lease all but the token: who has that may say that it is done. */
+    /* The token is not shown: a client that has it could acknowledge the
+     * event. */
     commands_reply_number(host, "lease-end",
                           event.lease.token != 0 ? event.lease.end : 0);
     host_bytes(host, bytes_of("owner"));
@@ -70,7 +71,7 @@ commands_next(struct call *call)
         host_null(call->host);
         return;
     }
-    /* What is found dead is nothing to wait for. */
+    /* Dead events do not count as the next one. */
     (void)commands_promote_due(call);
     uint64_t next = queue_next(call->queue);
     if (next == LAWN_NEVER) {
@@ -81,7 +82,7 @@ commands_next(struct call *call)
     }
 }
 
-/* How many events are in a state. */
+/* Returns the number of events in a state. */
 static uint64_t
 count_in_state(struct call *call, enum args_state state)
 {
@@ -124,14 +125,15 @@ commands_len(struct call *call)
 }
 
 #define READ_FEW 128u
-/* A pattern that is longer is refused; and after so much work of matching a walk ends
- * early, for the client to go on. So a pattern that was made to take long holds the
- * server up for some milliseconds, or as long as one id of 64 KiB takes: 0.1 s. */
+/* Longer patterns are rejected. After this amount of matching work a scan
+ * returns early, and the client continues it. So a pattern that is built to be
+ * slow blocks the server for some milliseconds, or as long as one id of 64 KiB
+ * takes: 0.1 s. */
 #define READ_PATTERN_MAX 256u
 #define READ_WORK 1000000u
 
-/* A walk over some events: the ids of those that are wanted, as a reply begins
- * with how many there are, and to match one may take long. */
+/* A scan over some events. It collects the matching ids first, because the
+ * reply begins with their number and matching may take long. */
 struct read_walk {
     const struct args_scan *args;
     uint64_t now;
@@ -142,7 +144,7 @@ struct read_walk {
     struct bytes few[READ_FEW];
 };
 
-/* Makes room for more ids. False: no memory. */
+/* Makes room for more ids. Returns false if memory allocation fails. */
 static bool
 reserve_id(struct read_walk *walk)
 {
@@ -190,7 +192,7 @@ collect_id(const struct queue_event *event, void *arg)
     return walk->work < READ_WORK;
 }
 
-/* Replies with the walk from a cursor on. */
+/* Replies with a scan that starts at a cursor. */
 static void
 reply_walk(struct call *call, struct read_walk *walk)
 {
@@ -217,7 +219,7 @@ commands_scan(struct call *call)
     const char *error = args_parse_scan(call->args + 2, call->count - 2, &args);
 
     if (error == NULL && args.match && args.pattern.size > READ_PATTERN_MAX) {
-        error = "ERR the pattern is longer than 256 bytes";
+        error = "ERR MATCH pattern is longer than 256 bytes";
     }
     if (error != NULL) {
         host_error(call->host, error);
@@ -245,7 +247,7 @@ commands_scan(struct call *call)
     }
 }
 
-/* What is in the key: INFO_HOLDS pairs. */
+/* Replies with the contents of the key: INFO_HOLDS pairs. */
 #define INFO_HOLDS 6
 static void
 reply_contents(struct call *call)
@@ -269,7 +271,7 @@ reply_contents(struct call *call)
                           next < call->now ? call->now - next : 0);
 }
 
-/* What was counted: INFO_COUNTS pairs. */
+/* Replies with the counters: INFO_COUNTS pairs. */
 #define INFO_COUNTS 13
 static void
 reply_counts(struct call *call)
@@ -297,7 +299,7 @@ reply_counts(struct call *call)
     commands_reply_number(host, "late-max-ms", late->max);
 }
 
-/* Where events go: INFO_SINK pairs. */
+/* Replies with the sink: INFO_SINK pairs. */
 #define INFO_SINK 5
 static void
 reply_sink(struct call *call)

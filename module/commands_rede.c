@@ -1,9 +1,10 @@
-/* commands_rede.c - the commands of ReDe, which this module takes the place of: same
- * words, same replies, same errors. Where ReDe sent two replies, or none, or
+/* commands_rede.c - the commands of ReDe, which this module replaces: same
+ * arguments, replies and errors. Where ReDe sent two replies, or none, or
  * crashed, there is one reply.
  *
- * Settings and pauses of a key hold here, too. An event that repeats, pushed by
- * LAWN.PUSH, is delivered by POLL and XACK and stays.
+ * Settings and pauses of a key apply to these commands, too. POLL and XACK
+ * deliver recurring events, which LAWN.PUSH creates, and leave them in the
+ * queue.
  */
 #include "commands.h"
 
@@ -13,7 +14,8 @@
 
 #define REDE_ID_SIZE 31
 
-/* Puts a payload in for ttl ms; false: an error was replied. */
+/* Adds a payload that is due after ttl ms. Returns false after an error
+ * reply. */
 static bool
 push_event(struct call *call, struct bytes id)
 {
@@ -85,8 +87,9 @@ reply_payload(struct call *call, const struct queue_event *event)
     host_bytes(call->host, event->payload);
 }
 
-/* How many are due, of as many as are wanted: lawn.max-batch unless told, and at
- * most. False: that is no number, which was replied. */
+/* Sets *due to the number of due events, limited to COUNT and to
+ * lawn.max-batch, which is also the default. Returns false, after an error
+ * reply, if COUNT is not a number. */
 static bool
 count_due(struct call *call, size_t *due)
 {
@@ -180,7 +183,7 @@ rede_xack(struct call *call)
     commands_batch_fini(&batch);
 }
 
-/* A look at the queue and what it stands on, with events of its own. */
+/* Tests a queue and the library below it with some events. */
 static bool
 test_queue(struct queue *queue, uint64_t now)
 {
@@ -223,20 +226,21 @@ rede_test(struct call *call)
     if (good) {
         host_simple(call->host, "PASS");
     } else {
-        host_error(call->host, "ERR the self-check has failed");
+        host_error(call->host, "ERR self-check failed");
     }
 }
 
-/* A text that grows as far as its memory: how long it would be is counted. */
+/* A text in a fixed buffer. Its full length is counted even if the buffer is
+ * too small. */
 struct rede_text {
     char *at;
     size_t size;
     size_t room;
-    size_t left;  /* events that are still told */
-    uint64_t now; /* of the queue */
+    size_t left;  /* number of events still to print */
+    uint64_t now; /* the time of the queue */
 };
 
-/* No longer than this, whatever is in the key. */
+/* Limits of the output, whatever the key contains. */
 #define REDE_PRINT_EVENTS 1000u
 #define REDE_PRINT_BYTES 256u
 
@@ -295,7 +299,7 @@ print_queue(const struct queue *queue, struct rede_text *text)
     }
 }
 
-/* For people: one line, and no more of it than they would read. */
+/* Returns one line of readable text, of limited length. */
 static void
 rede_print(struct call *call)
 {
@@ -338,38 +342,40 @@ static const struct command_arg rede_args_none[] = {END};
 
 const struct command command_rede[] = {
     {"REDE.PUSH", rede_push, "write deny-oom fast", 5, true, "RW UPDATE",
-     "As ReDe had it: puts in an element for ttl milliseconds.", "O(1)",
-     "0.1.0", rede_args_push, NULL},
+     "ReDe compatibility: adds an element that is due after ttl milliseconds.",
+     "O(1)", "0.1.0", rede_args_push, NULL},
     {"REDE.GIDPUSH", rede_gidpush, "write deny-oom fast", 4, true, "RW UPDATE",
-     "As ReDe had it: puts in an element, and makes an id for it.", "O(1)",
+     "ReDe compatibility: adds an element with a generated id.", "O(1)",
      "0.1.0", rede_args_gidpush, NULL},
     {"REDE.PULL", commands_pull, "write fast", 3, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes an element, due or not, and returns it.", "O(1)",
+     "ReDe compatibility: removes and returns an element, due or not.", "O(1)",
      "0.1.0", rede_args_id, NULL},
     {"REDE.POLL", rede_poll, "write", -2, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes the elements that are due and returns them.",
-     "O(k) for k elements taken", "0.1.0", rede_args_poll, NULL},
+     "ReDe compatibility: removes and returns the due elements.",
+     "O(k) for k returned elements", "0.1.0", rede_args_poll, NULL},
     {"REDE.XPOLL", rede_xpoll, "readonly", -2, true, "RO ACCESS",
-     "As ReDe had it: returns the ids of the elements that are due.",
-     "O(k) for k elements told", "0.1.0", rede_args_poll, NULL},
+     "ReDe compatibility: returns the ids of the due elements.",
+     "O(k) for k returned ids", "0.1.0", rede_args_poll, NULL},
     {"REDE.XACK", rede_xack, "write fast", -3, true, "RW ACCESS DELETE",
-     "As ReDe had it: removes elements if they are due and returns them.",
+     "ReDe compatibility: removes and returns those of the elements that are "
+     "due.",
      "O(k) for k ids", "0.1.0", rede_args_xack, NULL},
     {"REDE.LOOK", commands_get, "readonly fast", 3, true, "RO ACCESS",
-     "As ReDe had it: returns an element and leaves it there.", "O(1)", "0.1.0",
-     rede_args_id, NULL},
+     "ReDe compatibility: returns an element without removing it.", "O(1)",
+     "0.1.0", rede_args_id, NULL},
     {"REDE.TTN", commands_next, "readonly fast", 2, true, "RO ACCESS",
-     "As ReDe had it: tells in how many milliseconds an element is due.",
+     "ReDe compatibility: returns the milliseconds until the next element is "
+     "due.",
      "O(1)", "0.1.0", rede_args_key, NULL},
     {"REDE.UPDATE", rede_update, "write deny-oom fast", 4, true,
      "RW ACCESS UPDATE",
-     "As ReDe had it: puts an element in the place of another.", "O(1)",
-     "0.1.0", rede_args_update, NULL},
+     "ReDe compatibility: replaces the payload of an element.", "O(1)", "0.1.0",
+     rede_args_update, NULL},
     {"REDE.TEST", rede_test, "readonly", 1, false, NULL,
-     "As ReDe had it: a self-check; of no more than a few microseconds.",
-     "O(1)", "0.1.0", rede_args_none, NULL},
+     "ReDe compatibility: runs a self-check of a few microseconds.", "O(1)",
+     "0.1.0", rede_args_none, NULL},
     {"REDE.PRINT", rede_print, "readonly", 2, true, "RO ACCESS",
-     "As ReDe had it: shows what is in a key, for people.",
-     "O(k) for the k elements shown, 1000 at most", "0.1.0", rede_args_key,
+     "ReDe compatibility: returns the contents of a key as readable text.",
+     "O(k) for the k elements shown, at most 1000", "0.1.0", rede_args_key,
      NULL},
     {NULL, NULL, NULL, 0, false, NULL, NULL, NULL, NULL, NULL, NULL}};

@@ -1,9 +1,9 @@
-/* commands_removal.c - CANCEL, PULL and POLL: events go out.
+/* commands_removal.c - CANCEL, PULL and POLL: remove events.
  *
- * What is delivered is told the replicas while it is still there, and taken then:
- * so its bytes need not be copied. One DEL for all that go, one AT for all that
- * repeat. All memory is taken before the reply begins; to let an event repeat needs
- * none, as its block stays.
+ * Delivered events are replicated while they are still in the queue and removed
+ * afterward, so their bytes need not be copied: one DEL for all removed events,
+ * one AT for all recurring ones. All memory is allocated before the reply
+ * begins. A recurring event needs none, because its block stays.
  */
 #include "commands.h"
 
@@ -47,15 +47,16 @@ commands_pull(struct call *call)
     }
     host_bytes(call->host, event.payload);
     INVARIANT(queue_remove(call->queue, call->args[2]),
-              "an event that was found is not in its queue");
+              "a found event is not in its queue");
     host_replicate(call->host, "DEL", &call->args[2], 1);
     host_notify(call->host, "lawn.cancel");
     call->changed = true;
 }
 
-/* Events that are promoted may turn out to be dead, and dead events are not delivered.
- * So at least this many are promoted at a time, repeatedly, up to lawn.max-batch. If all
- * of them are dead, the tick promotes the others and wakes the blocked clients. */
+/* Promoted events may turn out to be dead, and dead events are not delivered.
+ * So at least this many are promoted at a time, repeatedly, up to
+ * lawn.max-batch. If all of them are dead, the tick promotes the others and
+ * wakes the blocked clients. */
 #define REMOVE_PROMOTE_MIN 64u
 
 size_t
@@ -89,7 +90,7 @@ commands_promote_due(struct call *call)
     return queue_promote_due(call->queue, call->now, COMMANDS_PROMOTE_MAX);
 }
 
-/* How many of the first so many that are due stay, since they repeat. */
+/* Returns how many of the first count due events recur and therefore stay. */
 static size_t
 count_repeating(struct call *call, size_t count)
 {
@@ -120,7 +121,7 @@ commands_remove_due(struct call *call, size_t count, commands_reply_fn *reply)
     struct queue_event next;
     for (size_t i = 0; i < count; i++) {
         INVARIANT(queue_ready(call->queue, &cursor, &event),
-                  "fewer events are ready than were counted");
+                  "there are fewer ready events than were counted");
         bool again = commands_next_period(&event, call->now, &next);
         commands_count_fired(call, &event);
         commands_batch_add(call, &batch, &event, again ? &next : NULL);

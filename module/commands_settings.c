@@ -1,12 +1,12 @@
-/* commands_settings.c - CONFIG, PAUSE and RESUME: what is set for a key.
+/* commands_settings.c - CONFIG, PAUSE and RESUME: the settings of a key.
  *
- * A setting that is not the default keeps a key there without events. Replicas
- * hear of those that have changed, so of none if none has. A key that is there has
- * room for them: so they can be set when the server is short of memory.
+ * A setting that is not the default keeps a key without events alive. Only
+ * changed settings are replicated. An existing key has room for its settings,
+ * so they can be changed when the server is short of memory.
  */
 #include "commands.h"
 
-/* Sets them all, and replies OK. */
+/* Stores all settings, and replies OK. */
 static void
 set_all(struct call *call, const struct queue_settings *settings)
 {
@@ -34,7 +34,7 @@ static void
 reply_unknown(struct call *call, struct bytes name)
 {
     commands_error(call,
-                   "ERR unknown setting '%.*s': there are maxlen, maxbytes, "
+                   "ERR unknown setting '%.*s'; known are maxlen, maxbytes, "
                    "overflow, resolution-ms, tries and lease",
                    name.size < 64 ? (int)name.size : 64, name.at);
 }
@@ -62,7 +62,7 @@ commands_reply_settings(struct call *call)
     }
 }
 
-/* Some of the settings, each once, or all. */
+/* Replies with the requested settings, each once, or with all. */
 static void
 reply_some(struct call *call)
 {
@@ -95,9 +95,10 @@ reply_bad_value(struct call *call, struct bytes name, struct bytes value)
 {
     enum args_set set = args_set_find(name);
 
-    commands_error(call, "ERR bad value for %s: '%.*s'%s", args_set_names[set],
-                   value.size < 64 ? (int)value.size : 64, value.at,
-                   set == ARGS_SET_OVERFLOW ? " (reject or drop-oldest)" : "");
+    commands_error(
+        call, "ERR invalid value for %s: '%.*s'%s", args_set_names[set],
+        value.size < 64 ? (int)value.size : 64, value.at,
+        set == ARGS_SET_OVERFLOW ? "; use reject or drop-oldest" : "");
 }
 
 void

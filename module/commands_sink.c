@@ -1,22 +1,24 @@
-/* commands_sink.c - SINK, and what the server itself does with events: those that
- * are due go to the key's sink, those that are dead to its dead letters.
+/* commands_sink.c - SINK, and the delivery of events by the server: due events
+ * go to the key's sink, dead events to its dead letter stream.
  *
- * The one idea: an event is handed on by a command of the server's own, and taken
- * out of the queue, in one transaction. So it is in one place or the other in every
- * history that survives, and never in neither. Some are handed on, then the replicas
- * hear which, in one command, then they are taken out: so their bytes need not be
- * copied. Memory for that is taken before the first is handed on.
+ * An event is delivered by a command that the module runs in the server (XADD,
+ * RPUSH, ...), and is removed from the queue in the same transaction. So in
+ * every history that survives it is in exactly one of the two places. A batch
+ * of events is delivered, then replicated with one command, then removed, so
+ * that their bytes need not be copied. Memory for the batch is allocated before
+ * the first delivery.
  *
- * What is refused stays, and with it all behind it: order is kept. It is tried again
- * after a while, which doubles up to a second. The sink and the dead letters have
- * each a trouble of their own, so that neither slows the other down.
+ * If a delivery is refused, the event and all events behind it stay, which
+ * keeps the order. The delivery is retried after a delay that doubles up to a
+ * second. Sink and dead letter stream have separate error states, so neither
+ * slows down the other.
  *
- * Who hears of what is handed on may take the key away, a module by what it does
- * then: so after each call it is asked whether the queue is there. Nothing of it is
- * touched if it is not.
+ * A module that is notified of a delivery may delete the key. So the code
+ * checks after each delivery whether the queue still exists, and touches
+ * nothing of it if not.
  *
- * Costs: O(events handed on). What would break it: a queue that changes while an
- * event of it is handed on; the server refuses commands on it meanwhile.
+ * Costs: O(delivered events). What would break it: a queue that changes during
+ * a delivery; the server refuses commands on it meanwhile.
  */
 #include "commands.h"
 
@@ -24,18 +26,18 @@
 
 #include <stdio.h>
 
-/* So many are handed on before they are taken out. */
+/* The number of events per batch. */
 #define SINK_CHUNK 256u
-/* How long to wait after a refusal, in ms. */
+/* The delay after a refusal, in ms. */
 #define SINK_DELAY 10u
 #define SINK_DELAY_MAX 1000u
 #define SINK_OWN "ERR a key cannot be its own sink"
-#define SINK_OWN_DEAD "ERR a key cannot have its own dead letters"
+#define SINK_OWN_DEAD "ERR a key cannot be its own DEADLETTER stream"
 
 /* LAWN.SINK */
 
-/* The words after the key. DEADLETTER comes last, always: so whoever checks whether
- * a user may write to its stream finds it by its place. */
+/* Parses the arguments after the key. DEADLETTER is always last, so that its
+ * stream has a fixed position for permission checks. */
 static const char *
 parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
 {
@@ -69,7 +71,7 @@ parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
     return at == count ? NULL : ARGS_SYNTAX;
 }
 
-/* What is understood, and not allowed. */
+/* Checks a well-formed sink. Returns NULL or the error. */
 static const char *
 check_sink(struct call *call, const struct queue_sink *sink, bool dead)
 {
@@ -77,10 +79,11 @@ check_sink(struct call *call, const struct queue_sink *sink, bool dead)
         sink->kind == QUEUE_SINK_PUBLISH || sink->kind == QUEUE_SINK_SPUBLISH;
 
     if (sink->to.size > QUEUE_NAME_MAX || sink->dead.size > QUEUE_NAME_MAX) {
-        return "ERR names longer than 65535 bytes cannot be used for sinks";
+        return "ERR name of the sink or DEADLETTER stream is longer than 65535 "
+               "bytes";
     }
     if (dead && sink->dead.size == 0) {
-        return "ERR the dead letters' stream must have a name";
+        return "ERR DEADLETTER requires a non-empty stream name";
     }
     if (!channel && sink->kind != QUEUE_SINK_NONE &&
         bytes_equal(sink->to, call->args[1])) {
@@ -90,7 +93,8 @@ check_sink(struct call *call, const struct queue_sink *sink, bool dead)
         return SINK_OWN_DEAD;
     }
     if (channel && !host_may_publish(call->host, sink->to)) {
-        return "NOPERM this user may not publish on that channel";
+        return "NOPERM this user has no permission to publish to the sink's "
+               "channel";
     }
     return NULL;
 }
@@ -102,7 +106,7 @@ same_sink(const struct queue_sink *a, const struct queue_sink *b)
            bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
 }
 
-/* Whether the key takes more memory by that. */
+/* Returns true if the new sink needs more memory. */
 static bool
 sink_grows(const struct call *call, const struct queue_sink *sink)
 {
@@ -157,8 +161,8 @@ commands_sink(struct call *call)
         }
         replicate_sink(call, &sink);
     }
-    /* Setting the sink again clears its error state, since the cause may have been
-     * fixed. */
+    /* Setting the sink again clears its error state, since the cause may have
+     * been fixed. */
     *queue_trouble_of(call->queue) = (struct queue_trouble){0};
     *queue_dead_trouble_of(call->queue) = (struct queue_trouble){0};
     call->changed = true;
@@ -168,18 +172,18 @@ commands_sink(struct call *call)
 
 /* THE TICK */
 
-/* One of the two ways out of a queue. */
+/* One of the two outlets of a queue: the sink or the dead letter stream. */
 struct sink_outlet {
     enum queue_sink_kind kind;
     bool dead;
     struct bytes to;
     uint64_t maxlen;
     struct queue_trouble *trouble;
-    struct host_order order; /* the words that come before an event's */
+    struct host_order order; /* the arguments before those of the event */
     char text[COMMANDS_NUMBER];
 };
 
-/* Another word of an order, which lasts. */
+/* Appends an argument that stays valid and unchanged for the whole tick. */
 static void
 add_word(struct host_order *order, struct bytes word)
 {
@@ -187,7 +191,7 @@ add_word(struct host_order *order, struct bytes word)
     order->words[order->count++] = word;
 }
 
-/* A name and what it stands for, which is the next event's. */
+/* Appends a field name, and its value for the current event. */
 static void
 add_field(struct host_order *order, const char *name, struct bytes value)
 {
@@ -220,8 +224,7 @@ begin_order(struct sink_outlet *way)
     add_word(order, bytes_of("*"));
 }
 
-/* How many times an event stands for: those of its periods that nobody took are
- * among them. */
+/* Returns the number of periods that an event covers, including missed ones. */
 static uint64_t
 count_periods(const struct queue_event *event, uint64_t now)
 {
@@ -231,7 +234,7 @@ count_periods(const struct queue_event *event, uint64_t now)
     return 1 + (now - event->due) / event->repeat.period;
 }
 
-/* Hands on one event. NULL: done. */
+/* Delivers one event. Returns NULL on success, otherwise the error. */
 static const char *
 hand_over(struct call *call, const struct sink_outlet *way,
           const struct queue_event *event)
@@ -281,7 +284,7 @@ count_handed(struct call *call, const struct sink_outlet *way,
     commands_count_fired(call, event);
 }
 
-/* Whether the queue went while something was handed on. */
+/* Returns true if the queue was deleted during a delivery. */
 static bool
 queue_is_gone(struct call *call)
 {
@@ -289,8 +292,9 @@ queue_is_gone(struct call *call)
     return call->queue == NULL;
 }
 
-/* Hands on the next few, one at least if it can be. Returns how many it were. If the
- * queue goes meanwhile, so do its events, as the replicas heard from who did that. */
+/* Delivers the next events, at least one if possible, and returns their number.
+ * If the queue is deleted meanwhile, its events are, too; the command that
+ * deleted it was replicated. */
 static size_t
 hand_over_some(struct call *call, const struct sink_outlet *way, size_t count,
                const char **error)
@@ -299,7 +303,8 @@ hand_over_some(struct call *call, const struct sink_outlet *way, size_t count,
     const void *cursor = NULL;
     size_t handed = 0;
 
-    if (!commands_batch_reserve(&batch, count, count)) { /* any may repeat */
+    /* any of them may recur */
+    if (!commands_batch_reserve(&batch, count, count)) {
         *error = COMMANDS_OOM;
         return 0;
     }
@@ -322,13 +327,13 @@ hand_over_some(struct call *call, const struct sink_outlet *way, size_t count,
         count_handed(call, way, &event);
         handed++;
     } while (handed < count && !host_over(call->host));
-    commands_batch_replicate(call, &batch); /* while the bytes are there */
+    commands_batch_replicate(call, &batch); /* while the bytes exist */
     commands_batch_apply(call, &batch);
     commands_batch_fini(&batch);
     return handed;
 }
 
-/* When to try again. */
+/* Records a failure, and returns the time of the next attempt. */
 static uint64_t
 note_failure(struct call *call, struct queue_trouble *trouble,
              const char *error)
@@ -348,9 +353,9 @@ note_failure(struct call *call, struct queue_trouble *trouble,
     return trouble->again;
 }
 
-/* What stands in the way before anything is tried. A key may have come to the name of
- * its own sink since that was set, by RENAME. A message can be published where
- * nothing may be written: so the server is asked. */
+/* Finds a reason not to attempt a delivery. RENAME may have given the key the
+ * name of its own sink. PUBLISH works even where writes are refused, so the
+ * server is asked. */
 static const char *
 find_obstacle(struct call *call, const struct sink_outlet *way)
 {
@@ -363,7 +368,7 @@ find_obstacle(struct call *call, const struct sink_outlet *way)
     return way->dead ? SINK_OWN_DEAD : SINK_OWN;
 }
 
-/* Not if the clock was set back meanwhile. */
+/* Retries early if the clock was set back. */
 static bool
 waits_to_retry(const struct call *call, const struct queue_trouble *trouble)
 {
@@ -371,7 +376,7 @@ waits_to_retry(const struct call *call, const struct queue_trouble *trouble)
            trouble->again <= call->wall + trouble->delay;
 }
 
-/* Goes one way with what is there, *budget events at most. */
+/* Delivers up to *budget of the events of an outlet. */
 static uint64_t
 drain_outlet(struct call *call, struct sink_outlet *way, uint64_t there,
              uint64_t *budget)

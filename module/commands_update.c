@@ -1,6 +1,5 @@
-/* commands_update.c - UPDATE and TOUCH: an event gets another payload, or
- * another time. Who has it keeps it with another payload, and loses it to another
- * time, with which it has all its tries again.
+/* commands_update.c - UPDATE and TOUCH: change the payload or the due time of
+ * an event. A lease survives UPDATE. TOUCH ends the lease and resets the tries.
  */
 #include "commands.h"
 
@@ -8,8 +7,8 @@
 
 #include <errno.h>
 
-/* Whether a payload that is so much longer is within the limits. An update never
- * drops other events: it is no arrival. */
+/* Returns true if a payload that is longer by this amount is within the limits.
+ * An update never drops other events. */
 static bool
 check_room(struct call *call, struct bytes old, struct bytes payload)
 {
@@ -34,8 +33,8 @@ commands_replace_payload(struct call *call, const struct queue_event *event,
     if (!check_room(call, old, payload)) {
         return;
     }
-    /* The reply is the payload before, and can only be sent once the new one
-     * is in. */
+    /* The reply contains the old payload, and is sent after the new one was
+     * stored. */
     if (old.size > sizeof(few)) {
         copy = memory_alloc(old.size);
     }
@@ -70,7 +69,7 @@ commands_update(struct call *call)
     }
 }
 
-/* As commands_set_due(), and BY, which counts from the present due time. */
+/* As commands_set_due(), plus BY, which is relative to the current due time. */
 static void
 compute_due(struct call *call, const struct args_time *time,
             struct queue_event *event)

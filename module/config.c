@@ -1,6 +1,6 @@
-/* config.c - the settings, in one table: where each stands, and within what
- * bounds. The server reads them from its file, and from CONFIG SET; what stands
- * there when the module is loaded is the default. */
+/* config.c - the table of settings with their variables and bounds. The server
+ * sets them from its configuration file and by CONFIG SET. A variable's value
+ * when the module is loaded is the default. */
 #include "config.h"
 
 #include "command_limits.h"

@@ -1,4 +1,4 @@
-/* config.h - lawn.* of CONFIG GET and SET, for all keys. */
+/* config.h - the settings lawn.* of CONFIG GET and CONFIG SET. */
 #ifndef CONFIG_H
 #define CONFIG_H
 

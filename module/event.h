@@ -1,13 +1,13 @@
-/* event.h - an event as a queue keeps it: one block of memory.
+/* event.h - an event as a queue stores it: one block of memory.
  *
- *     struct event │ queue_repeat, if it repeats │ event_tries, if it has such
+ *     struct event │ queue_repeat, if it recurs │ event_tries, if it has any
  *                  │ id │ payload │ owner
  *
- * While it waits it is a timer of the queue's lawn, while someone has it one of
- * those of the leases; once it is known to be due, or dead, it is a link of the list
- * of those. Beside each of these but the last there is a heap, of which it may be a
- * leaf instead. The time that counts there, which is when the lease ends if there is
- * one, and else when it is due, stands at the same place whatever it is.
+ * A pending event is a timer of the queue's lawn, a leased event a timer of the
+ * lawn of leases. A due or dead event is a node of the respective list. For
+ * each of these except the dead list there is a heap, and the event may be in
+ * the heap instead. Its relevant time, the end of its lease if it is leased,
+ * otherwise the due time, has the same offset in all these forms.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -17,19 +17,19 @@
 
 #include <string.h>
 
-/* It is known to be due; if it is in none of these places, it waits. */
+/* In the list of due events. An event without a flag of a place is pending. */
 #define EVENT_READY 1u
 /* As in struct queue_event. */
 #define EVENT_ALONE 2u
-/* There is a struct queue_repeat. */
+/* Has a struct queue_repeat. */
 #define EVENT_REPEAT 4u
-/* There is a struct event_tries. */
+/* Has a struct event_tries. */
 #define EVENT_TRIES 8u
-/* It is one of the leases. */
+/* In the lawn of leases. */
 #define EVENT_LEASED 16u
-/* It stands in dead. */
+/* In the list of dead events. */
 #define EVENT_DEAD 32u
-/* It is in the heap beside the place that the others tell. */
+/* In the heap of the place that the other flags give. */
 #define EVENT_HEAP 64u
 
 struct event;
@@ -40,8 +40,8 @@ struct event_link {
 };
 
 struct event_leaf {
-    size_t at;    /* where its entry is */
-    size_t order; /* among those of its time */
+    size_t at;    /* index of its heap entry */
+    size_t order; /* order among events of the same time */
     uint64_t time;
 };
 
@@ -54,35 +54,35 @@ struct event {
     uint32_t payload_size;
     uint16_t id_size;
     uint8_t flags;
-    uint8_t owner_size; /* room that is kept when nobody has it any more */
+    uint8_t owner_size; /* room that is kept after the lease */
 };
 
-/* What an event has that was leased, or that may be so many times only. */
+/* Data of an event that was leased, or whose number of tries is limited. */
 struct event_tries {
     uint64_t due;
-    uint64_t token; /* 0: nobody has it */
+    uint64_t token; /* 0: not leased */
     uint32_t made;
     uint32_t most;
 };
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct event) == 32,
-               "an event has 32 bytes beside id and payload");
+               "an event has 32 bytes in addition to id and payload");
 _Static_assert(offsetof(struct lawn_timer, deadline) ==
                        offsetof(struct event_link, time) &&
                    offsetof(struct event_leaf, time) ==
                        offsetof(struct event_link, time),
-               "the time stands at one place");
+               "the time has the same offset in all of them");
 _Static_assert(sizeof(struct queue_repeat) % 8 == 0,
-               "what stands behind it is aligned");
+               "the fields behind it are aligned");
 
-/* When its place in the queue is to change. */
+/* Returns the time at which the event changes its place in the queue. */
 static inline uint64_t
 event_time(const struct event *event)
 {
     return event->link.time;
 }
 
-/* NULL: it has none. */
+/* Returns NULL if it has none. */
 static inline const struct event_tries *
 event_find_tries(const struct event *event)
 {
@@ -95,7 +95,7 @@ event_find_tries(const struct event *event)
                : NULL;
 }
 
-/* There are some, and they are these now. */
+/* Replaces the existing struct event_tries. */
 static inline void
 event_set_tries(struct event *event, const struct event_tries *tries)
 {
@@ -112,7 +112,7 @@ event_due(const struct event *event)
     return tries != NULL ? tries->due : event_time(event);
 }
 
-/* Who has it, or had it last and can still say so; 0: nobody. */
+/* Returns the token of the current or last lease that is still valid, or 0. */
 static inline uint64_t
 event_token(const struct event *event)
 {
@@ -121,7 +121,7 @@ event_token(const struct event *event)
     return tries != NULL ? tries->token : 0;
 }
 
-/* It was leased as often as it may be. */
+/* Returns true if the event has no tries left. */
 static inline bool
 event_spent(const struct event *event)
 {
@@ -130,7 +130,7 @@ event_spent(const struct event *event)
     return tries != NULL && tries->most > 0 && tries->made >= tries->most;
 }
 
-/* Where id and payload begin. */
+/* Returns the offset of id and payload. */
 static inline size_t
 event_head(unsigned flags)
 {
@@ -164,14 +164,14 @@ event_owner(const struct event *event)
     return (struct bytes){payload.at + payload.size, event->owner_size};
 }
 
-/* Of its id and payload, as max_bytes counts them. */
+/* Returns the size of id and payload, as max_bytes counts them. */
 static inline uint64_t
 event_data(const struct event *event)
 {
     return (uint64_t)event->id_size + event->payload_size;
 }
 
-/* What its block takes. */
+/* Returns the size of the block. */
 static inline size_t
 event_bytes(const struct event *event)
 {
@@ -179,7 +179,7 @@ event_bytes(const struct event *event)
                        event->payload_size + event->owner_size);
 }
 
-/* Copies bytes to the end of what was written of a block; returns the new end. */
+/* Appends bytes to a block that is being written. Returns the new end. */
 static inline char *
 event_append(char *at, struct bytes bytes)
 {

@@ -1,18 +1,19 @@
 /* glob.c - patterns: see glob.h.
  *
- * All but a star takes exactly one byte, so the last star alone can be wrong:
- * where the pattern fails behind it, it takes one byte more, and what stands
- * before it stays. That is O(pattern x text) at worst, and needs no stack.
+ * Everything except a star matches exactly one byte. So after a mismatch only
+ * the last star has to match one byte more; the match before it stays. This
+ * takes O(pattern x text) at worst, and no stack.
  *
- * What a pattern means is the server's own affair, its corners included: a
- * class that is not closed ends with the pattern; "[]" matches nothing and "[^]"
- * anything; "a-]" in a class is a range, and one that runs backwards is turned;
- * a backslash at the end is one. Bytes compare as char does, as they do there.
+ * The meaning of a pattern is that of the server, including its corner cases:
+ * an unterminated class ends with the pattern; "[]" matches nothing and "[^]"
+ * any byte; "a-]" in a class is a range, and a reversed range is swapped; a
+ * backslash at the end matches itself. Bytes are compared as char, as in the
+ * server.
  */
 #include "glob.h"
 
-/* Whether c is in the class that begins at *at, behind its bracket; moves *at
- * behind its end. */
+/* Returns true if c is in the class that begins at *at, after its bracket.
+ * Moves *at past the class. */
 static bool
 match_class(struct bytes pattern, size_t *at, char c)
 {
@@ -37,7 +38,8 @@ match_class(struct bytes pattern, size_t *at, char c)
     return found != other;
 }
 
-/* Whether c matches what stands at *at, which is no star; moves *at behind it. */
+/* Returns true if c matches the element at *at, which is not a star. Moves *at
+ * past the element. */
 static bool
 match_byte(struct bytes pattern, size_t *at, char c)
 {
@@ -60,8 +62,8 @@ glob_match(struct bytes pattern, struct bytes text, uint64_t *work)
 {
     size_t p = 0;
     size_t t = 0;
-    size_t star = SIZE_MAX; /* behind the last one; none yet */
-    size_t taken = 0;       /* the text's end as that star has it */
+    size_t star = SIZE_MAX; /* position after the last star; none yet */
+    size_t taken = 0;       /* end of the text that this star matches */
 
     while (t < text.size) {
         size_t next = p;

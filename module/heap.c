@@ -1,10 +1,11 @@
-/* heap.c - see heap.h. The root stands at HEAP_ROOT, so that the four children of an
- * entry stand together:
+/* heap.c - see heap.h. The root is at HEAP_ROOT, so that the four children of
+ * an entry are adjacent:
  *
  *     3 │ 4 5 6 7 │ 8 9 10 11 │ 12 ...        children of i: 4 (i - 2) and on
  *     └────┘ └──────────┘                     parent of i: i / 4 + 2
  *
- * What would break it: an event whose block is moved and that does not tell. */
+ * What would break it: moving the block of an event without calling
+ * heap_moved(). */
 #include "heap.h"
 
 #include "memory.h"
@@ -12,8 +13,8 @@
 #include <stdlib.h>
 
 #define HEAP_ROOT 3u
-/* What an entry has of a time: so many ms are alike, and so many ms before the heap
- * was empty there is none. */
+/* The time in an entry has a resolution of HEAP_MS ms. It covers times from
+ * HEAP_BEFORE ms before the heap was last empty. */
 #define HEAP_MS 32u
 #define HEAP_BEFORE (UINT64_C(1) << 35)
 
@@ -48,7 +49,7 @@ set_entry(struct heap *heap, size_t at, struct heap_entry entry)
     entry.event->leaf.at = at;
 }
 
-/* Never less for a later time. */
+/* Monotonic: a later time never gives a smaller value. */
 static uint32_t
 entry_time(const struct heap *heap, uint64_t time)
 {
@@ -72,7 +73,7 @@ entry_before(struct heap_entry one, struct heap_entry other)
                                   : event_before(one.event, other.event);
 }
 
-/* Puts an entry at a free place, or where one is that gives way. */
+/* Stores an entry at a free position, or moves it up. */
 static void
 sift_up(struct heap *heap, size_t at, struct heap_entry entry)
 {
@@ -89,7 +90,7 @@ sift_up(struct heap *heap, size_t at, struct heap_entry entry)
     set_entry(heap, at, entry);
 }
 
-/* The same for one that may have to go further down. */
+/* The same for an entry that may have to move down. */
 static void
 sift_down(struct heap *heap, size_t at, struct heap_entry entry)
 {
@@ -153,7 +154,7 @@ free_counted(struct heap *heap, void *memory, size_t size)
     }
 }
 
-/* The list of chunks has room for one more. */
+/* Makes room for one more chunk in the list. */
 static bool
 grow_list(struct heap *heap)
 {
@@ -175,7 +176,7 @@ grow_list(struct heap *heap)
     return true;
 }
 
-/* The first chunk is another of twice the size. */
+/* Replaces the first chunk by one of twice the size. */
 static bool
 grow_first(struct heap *heap)
 {
@@ -223,8 +224,8 @@ heap_reserve(struct heap *heap, size_t many)
     return true;
 }
 
-/* One chunk more than is needed stays, so that those who come and go at its edge
- * cost nothing. */
+/* Keeps one spare chunk, so that additions and removals at its edge allocate
+ * nothing. */
 static void
 trim(struct heap *heap)
 {
@@ -251,7 +252,8 @@ heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
          uint64_t now)
 {
     if (heap->count == 0) {
-        /* Not by a time far ahead, before which others would be alike. */
+        /* Not based on a time far ahead: earlier times would become
+         * indistinguishable. */
         uint64_t first = time < now ? time : now;
 
         heap->base = first > HEAP_BEFORE ? first - HEAP_BEFORE : 0;

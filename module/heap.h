@@ -1,72 +1,75 @@
-/* heap.h - events by time, each for a time of its own: the first is known, and any
- * can be taken out.
+/* heap.h - events ordered by time, for events with individual times. The first
+ * is known, and any event can be removed.
  *
- * An implicit heap of four children. Its entries stand in chunks of 3 KiB, so that
- * it grows without moving what it has; an event knows where its entry is. Events of
- * one time come in the order of a number that each is given.
+ * An implicit heap with four children per entry. Entries are stored in chunks
+ * of 3 KiB, so that it grows without moving existing entries. Each event stores
+ * the index of its entry. Events of the same time are ordered by a number that
+ * the caller assigns.
  *
- * To put one in and to take one out is O(log events): at a million no more than ten
- * levels. Nothing is ever put off, so there is no worse case. An entry takes 12 bytes:
- * the event, and 32 bits of its time, by which most are told apart without a look at
- * the events. Where those are alike the events decide: within 32 ms, and of what is
- * more than a year before or three years after the time at which the heap was last
- * empty; taking one out then takes up to three times as long.
+ * Adding and removing take O(log events): at most ten levels for a million
+ * events. No work is deferred. An entry takes 12 bytes: the pointer to the
+ * event and 32 bits of its time, which usually decide a comparison without
+ * reading the event. The events are read if these bits are equal: for times
+ * within 32 ms, and for times more than a year before or three years after the
+ * heap was last empty. Removing then takes up to three times as long.
  */
 #ifndef HEAP_H
 #define HEAP_H
 
 #include "event.h"
 
-/* Entries in a chunk; the first chunk begins with HEAP_FEW. */
+/* Entries per chunk; the first chunk begins with HEAP_FEW. */
 #define HEAP_CHUNK 256u
 #define HEAP_FEW 16u
 
-/* Four entries, all children of one. */
+/* Four entries with the same parent. */
 struct heap_four {
     uint32_t times[4];
     struct event *events[4];
 };
 
-/* All zero: empty. */
+/* All zero is an empty heap. */
 struct heap {
     struct heap_four **chunks;
-    uint32_t used;  /* chunks there are */
-    uint32_t most;  /* and can be */
-    uint32_t first; /* entries in the first of them */
+    uint32_t used;  /* chunks in use */
+    uint32_t most;  /* room in the list of chunks */
+    uint32_t first; /* entries in the first chunk */
     uint64_t count;
-    uint64_t base; /* what entries have of a time counts from here */
-    size_t bytes;  /* of memory, by the rule of sizes.h */
+    uint64_t base; /* the time that entry times are relative to */
+    size_t bytes;  /* memory, by the rule of sizes.h */
 };
 
-/* Sees to it that so many can be put in. False: no memory. */
+/* Makes room for `many` more events. Returns false if memory allocation
+ * fails. */
 bool heap_reserve(struct heap *heap, size_t many);
 
-/* Puts an event in, for which there is room: its timer, or link, is overwritten.
- * now is the time by the clock, or about that. */
+/* Adds an event, for which there must be room. Overwrites its timer or link.
+ * now is the approximate current time. */
 void heap_add(struct heap *heap, struct event *event, uint64_t time,
               size_t order, uint64_t now);
 void heap_remove(struct heap *heap, struct event *event);
-/* The block of one in the heap is another now. */
+/* Records that the block of an event in the heap was moved. */
 void heap_moved(struct heap *heap, struct event *event);
 
-/* NULL: none. LAWN_NEVER: none. O(1). */
+/* Return NULL and LAWN_NEVER if the heap is empty. O(1). */
 struct event *heap_first(const struct heap *heap);
 uint64_t heap_next(const struct heap *heap);
 
-/* One after the other, from 0 on: each after one that comes before it. */
+/* Returns the event with this number, from 0. Each event has a higher number
+ * than the one that precedes it in time order in the heap. */
 struct event *heap_at(const struct heap *heap, uint64_t number);
 
-/* All, in the order in which they come; without memory for that, by numbers.
- * O(events * log events). False: visit returned false. */
+/* Visits all events in time order; by number if there is no memory for sorting.
+ * O(events * log events). Returns false if visit returned false. */
 typedef bool heap_visit_fn(struct event *event, void *arg);
 bool heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg);
 
-/* Forgets all events, and gives all memory back. */
+/* Removes all events, and frees all memory. */
 void heap_clear(struct heap *heap);
 
-/* Lets someone move a chunk, or with NULL the list of them: see queue_defrag(). The
- * first event of each chunk speaks for it, so who does it for all events in turn
- * comes to all chunks. */
+/* Lets the caller move a chunk or, with event NULL, the list of chunks: see
+ * queue_defrag(). The chunk is that whose first event is `event`, so calling
+ * this for all events covers all chunks. */
 void heap_defrag(struct heap *heap, const struct event *event,
                  queue_moved_fn *moved, void *arg);
 

@@ -1,6 +1,6 @@
-/* host.h - all that commands need from the server that they run in. Implemented twice:
- * by server_host.c and the files next to it, through the module API, and by
- * tests/module/fake.c, which records what it is asked for.
+/* host.h - the functions of the server that commands use. Implemented twice: by
+ * server_host.c and related files through the module API, and by
+ * tests/module/fake.c, which records the calls.
  */
 #ifndef HOST_H
 #define HOST_H
@@ -11,8 +11,9 @@
 /* One call of one command. */
 struct host;
 
-/* REPLIES: exactly one per call. After host_array(n) come n replies, after
- * host_map(n) n pairs of them. An error is a line that begins with its code. */
+/* REPLIES: exactly one per call. host_array(n) is followed by n replies,
+ * host_map(n) by n pairs of replies. An error is one line that begins with its
+ * code. */
 void host_null(struct host *host);
 void host_integer(struct host *host, int64_t value);
 void host_bytes(struct host *host, struct bytes bytes);
@@ -21,73 +22,74 @@ void host_error(struct host *host, const char *text);
 void host_array(struct host *host, size_t count);
 void host_map(struct host *host, size_t count);
 
-/* The key. host_queue() is its value, NULL if there is no such key; made by
- * host_create(), NULL if there is no memory; or deleted, of which those hear who
- * listen for `del`. A call that the server finds a key of another type for does
- * not get here. */
+/* THE KEY. host_queue() returns its value, NULL if it does not exist.
+ * host_create() returns a new queue, NULL if memory allocation fails.
+ * host_delete() deletes the key and sends the notification `del`. Calls on a
+ * key of another type are rejected earlier. */
 struct queue *host_queue(struct host *host);
 struct queue *host_create(struct host *host);
 void host_delete(struct host *host);
 
-/* REPLICATION: LAWN.APPLY key verb and these words, for the replicas and the
- * append-only file. A word that is an argument of the call costs less if it is
- * handed on as such: at is then that of the argument. Nothing of the words is
- * looked at later: they may be of an event that goes next. */
+/* REPLICATION: sends LAWN.APPLY key verb words to the replicas and the
+ * append-only file. A word that points to an argument of the call is cheaper.
+ * The words are not used after the call returns, so they may belong to an event
+ * that is removed next. */
 void host_replicate(struct host *host, const char *verb,
                     const struct bytes *words, size_t count);
 
-/* An event with the key's name, such as "lawn.push", for who listens. They hear of it
- * when the call is over, as they may do what they like with the key. A few of a call
- * at most; event lasts. */
+/* Sends a keyspace notification such as "lawn.push" for the key. It is sent
+ * when the call ends, because subscribers may change the key. At most a few per
+ * call; event must remain valid. */
 void host_notify(struct host *host, const char *event);
 
-/* Something in the key is due: wakes who waits for it. */
+/* Wakes the clients that wait for due events of the key. */
 void host_signal(struct host *host);
 
-/* The key is to be looked at at that time, which is noted in queue_armed(). */
+/* Sets the next wake-up of the key, which queue_armed() returns. */
 void host_arm(struct host *host, uint64_t when);
 
-/* Waits for the key, until host_signal() or a tick has called the command
- * again, which then replies, or until so many ms have passed, 0 for ever: then
- * the command is called a last time. False: it may not wait here (MULTI, a
- * script). */
+/* Blocks the client until host_signal() or a tick runs the command again, which
+ * then replies, or until ms milliseconds have passed (0: no limit), when the
+ * command runs a last time. Returns false if blocking is not allowed here
+ * (MULTI, a script). */
 bool host_block(struct host *host, uint64_t ms);
 
-/* It may still be in time, but has been put off since the server wants no
- * writes now: nothing may be taken. */
+/* Returns true if the server currently accepts no writes, so that the command,
+ * although in time, was postponed and must not remove events. */
 bool host_frozen(struct host *host);
 
-/* Whether who calls may publish on a channel. */
+/* Returns true if the calling user may publish to a channel. */
 bool host_may_publish(struct host *host, struct bytes channel);
 
-/* A command of the server's own: words[0] is its name. */
+/* A command for the server; words[0] is its name. */
 #define HOST_ORDER_WORDS 16u
 struct host_order {
     struct bytes words[HOST_ORDER_WORDS];
     size_t count;
-    uint32_t
-        lasting; /* a bit for each word that is the same until the tick ends
-                         if it is at the same address, and so is known again */
-    bool grows;  /* it is not for a server that is short of memory */
+    /* a bit for each word that keeps its address and contents until the tick
+     * ends, so that it can be recognized */
+    uint32_t lasting;
+    bool grows; /* must not run while the server is short of memory */
 };
 
-/* IN A TICK. Runs such a command, which is replicated with its effects, in one
- * transaction with all that host_replicate() tells in this tick. NULL: done. Else
- * nothing was done, and the text says why, as an error does; it stays until the
- * next call. The key may go by that: host_queue() is NULL then. */
+/* IN A TICK. Runs a command. Its effects are replicated in one transaction with
+ * all host_replicate() of this tick. Returns NULL on success; otherwise nothing
+ * has changed, and the text is the error, valid until the next call. The
+ * command may delete the key: host_queue() then returns NULL. */
 const char *host_call(struct host *host, const struct host_order *order);
-/* Whether the server would have a client change the key now: NULL, or why not, as
- * above. The key is not looked at for that. */
+/* Returns NULL if the server would accept a write to the key by a client now,
+ * otherwise the error, as above. Does not examine the key. */
 const char *host_probe(struct host *host);
-/* The time of this tick is used up. */
+/* Returns true if the time of this tick is used up. */
 bool host_over(struct host *host);
 
-/* The server is short of memory, and refuses what is said to take some, as a push;
- * what it does not refuse by itself then is to take none. */
+/* Returns true if the server is short of memory and refuses commands that need
+ * more, such as a push. Commands that it does not refuse must then not allocate
+ * memory. */
 #define HOST_FULL "OOM command not allowed when used memory > 'maxmemory'."
 bool host_full(struct host *host);
 
-/* Random numbers, each as likely: 0 up to below - 1. */
+/* Returns a uniformly distributed random number from 0 to below - 1. */
 uint64_t host_random(struct host *host, uint64_t below);
 
 #endif

@@ -1,7 +1,7 @@
-/* ids.c - ids that the server makes: see ids.h.
+/* ids.c - generated ids: see ids.h.
  *
- * The last id made or seen is all there is to know: the next is greater, by its
- * time if that has moved on, else by its number. O(1).
+ * Only the last generated or seen id is stored. The next one is greater: by its
+ * time if the clock has advanced, otherwise by its number. O(1).
  */
 #include "ids.h"
 
@@ -15,8 +15,8 @@ static uint64_t ids_number;
 size_t
 ids_next(uint64_t now, char id[IDS_SIZE])
 {
-    /* Someone has used up all that replicas believe: nobody but him made those
-     * that are of a time to come. */
+    /* All ids that replicas accept are used up. Only a forged id has such a
+     * time. */
     bool spent = ids_ms == IDS_MS_MAX && ids_number == IDS_NUMBER_MAX;
 
     if (now > IDS_MS_MAX) {

@@ -1,7 +1,7 @@
-/* ids.h - ids that the server makes: "1731724800000-0", time and number, never
- * the same twice, in any key: not after the key was emptied, nor after the clock
- * was set back, nor after a restart or a failover, as far as what went before was
- * told by ids_seen().
+/* ids.h - ids that the server generates: "1731724800000-0", time and number.
+ * They are unique over all keys, also after the key was emptied, the clock was
+ * set back, the server was restarted or a failover, provided that all earlier
+ * ids were reported to ids_seen().
  */
 #ifndef IDS_H
 #define IDS_H
@@ -12,20 +12,20 @@
 
 #define IDS_SIZE 42 /* enough for two numbers of 64 bits, a dash and a 0 byte */
 
-/* Ids of a later time, or a greater number, are nobody's: none is made, and if one
- * is seen it is not believed, as it would use up what ids there are. */
+/* Ids with a later time or a greater number are never generated. Seen ones are
+ * ignored, because they would use up the remaining ids. */
 #define IDS_MS_MAX (UINT64_C(1) << 53)
 #define IDS_NUMBER_MAX (UINT64_C(1) << 53)
 
-/* Writes the next id; returns its size. now: the wall clock, not the time of a key,
- * which may have been told to be years ahead. */
+/* Writes the next id and returns its size. now is the wall clock, not the time
+ * of a key, which may be years ahead. */
 size_t ids_next(uint64_t now, char id[IDS_SIZE]);
 
-/* What was made last, to be saved, 0 and 0 if nothing was; and what someone else
- * made, or saved. */
+/* ids_last() returns the last generated id, for saving; 0 and 0 if there is
+ * none. ids_seen() records an id that was saved, or generated elsewhere. */
 void ids_last(uint64_t *ms, uint64_t *number);
 void ids_seen(uint64_t ms, uint64_t number);
-/* The same by its text; false: it is no such id. */
+/* The same for the text of an id. Returns false if it is not a generated id. */
 bool ids_seen_text(struct bytes id);
 
 #endif

@@ -1,13 +1,13 @@
-/* image.c - a queue as the server's dump files hold it: see image.h.
+/* image.c - a queue in the server's dump files: see image.h.
  *
- * Reading believes nothing: a number is used when it is known to be one that the
- * commands could have led to, and a count only to be compared with what came. A
- * step takes memory for one event, whose bytes have been read; so what is cut
- * short or lies costs no more than it is long.
+ * Loading trusts nothing. A number is used only if the commands could have
+ * produced it; a count is only compared with the number of items read. Each
+ * step allocates memory for one event whose bytes have been read, so truncated
+ * or forged data uses no more memory than its own size.
  *
  * What would break it: bounds that differ from those of LAWN.APPLY in args.c.
- * What is loaded here must be accepted there, when it is written to an
- * append-only file.
+ * All data that is accepted here must be accepted there, when it is written to
+ * an append-only file.
  */
 #include "image.h"
 
@@ -28,7 +28,7 @@ enum image_tag {
 
 struct image_saving {
     const struct image_writer *writer;
-    uint64_t ttl; /* that was written last */
+    uint64_t ttl; /* the last one written */
     uint64_t count;
 };
 
@@ -38,7 +38,8 @@ min_time(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* What comes before an event that was leased, or may be so many times only. */
+/* Saves the prefix of an event that was leased, or whose number of tries is
+ * limited. */
 static void
 save_tries(const struct queue_event *event, const struct image_writer *writer)
 {
@@ -125,20 +126,20 @@ image_save(struct queue *queue, const struct image_writer *writer)
 
 /* LOADING */
 
-#define IMAGE_CUT "it is cut short or damaged"
-#define IMAGE_NO_MEMORY "there is no memory for it"
+#define IMAGE_CUT "truncated or damaged data"
+#define IMAGE_NO_MEMORY "out of memory"
 
 struct image_loading {
     const struct image_reader *reader;
     struct queue *queue;
-    const char *error; /* NULL: all is well so far */
-    char *id;          /* a copy of the last one, and its room */
+    const char *error; /* NULL: no error so far */
+    char *id;          /* copy of the last one, and its capacity */
     size_t id_room;
     char owner[QUEUE_OWNER_MAX]; /* of the last lease */
     uint64_t now;
     uint64_t first;
-    uint64_t earliest; /* time so far, of those that do not die */
-    bool met;          /* there was one of the first time, dead or not */
+    uint64_t earliest; /* earliest time so far, except of dead events */
+    bool met;          /* an event, dead or not, has the first time */
     uint64_t count;
 };
 
@@ -149,7 +150,7 @@ fail(struct image_loading *loading, const char *error)
     return false;
 }
 
-/* Reads a number from min to max; else it is called bad by that text. */
+/* Reads a number from min to max; otherwise fails with the text bad. */
 static bool
 load_number(struct image_loading *loading, uint64_t min, uint64_t max,
             uint64_t *number, const char *bad)
@@ -165,7 +166,7 @@ load_number(struct image_loading *loading, uint64_t min, uint64_t max,
     return true;
 }
 
-/* Reads a string that is no longer than that. */
+/* Reads a string of at most this size. */
 static bool
 load_string(struct image_loading *loading, size_t max, struct bytes *string,
             const char *bad)
@@ -181,7 +182,7 @@ load_string(struct image_loading *loading, size_t max, struct bytes *string,
     return true;
 }
 
-/* A copy of a string, in memory that is kept for the next one. */
+/* Copies a string into memory that is reused for the next one. */
 static bool
 keep_copy(struct image_loading *loading, struct bytes *string)
 {
@@ -202,7 +203,8 @@ keep_copy(struct image_loading *loading, struct bytes *string)
     return true;
 }
 
-/* Reads id and payload of an event. The id is kept while the payload is read. */
+/* Reads id and payload of an event. The id is copied while the payload is
+ * read. */
 static bool
 load_id_and_payload(struct image_loading *loading, struct queue_event *event)
 {
@@ -213,7 +215,7 @@ load_id_and_payload(struct image_loading *loading, struct queue_event *event)
                        "a payload is too long");
 }
 
-/* Puts it in. */
+/* Adds the event to the queue. */
 static bool
 add_event(struct image_loading *loading, const struct queue_event *event)
 {
@@ -223,22 +225,24 @@ add_event(struct image_loading *loading, const struct queue_event *event)
         return fail(loading, IMAGE_NO_MEMORY);
     }
     if (put > 0) {
-        return fail(loading, "an id is there twice");
+        return fail(loading, "duplicate id");
     }
     loading->count++;
     return true;
 }
 
-/* When an event was pushed, or leased: by a TTL, at a time that the queue had come
- * to; or for a time, and it is as if that had been when the queue was saved. */
+/* Returns true if an event with this TTL can have been pushed or leased when
+ * the queue had its saved time or an earlier one. An event with an individual
+ * time counts as pushed at the saved time. */
 static bool
 can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {
     return ttl <= time && time - ttl <= loading->now;
 }
 
-/* Nothing is due before the first. But an event that was leased as often as it may
- * be is dead, or will be, and the time of those that are was not asked for. */
+/* No event is due before the stored first time. Events without tries left are
+ * excluded: they are dead or will be, and the first time does not cover dead
+ * events. */
 static bool
 check_not_before_first(struct image_loading *loading,
                        const struct queue_event *event)
@@ -251,15 +255,15 @@ check_not_before_first(struct image_loading *loading,
     }
     loading->earliest = min_time(loading->earliest, time);
     return time >= loading->first ||
-           fail(loading, "an event is due before the first");
+           fail(loading, "an event is due before the stored first due time");
 }
 
-/* Its due time; what comes before it has been read. */
+/* Reads the due time. The prefixes of the event have been read. */
 static bool
 load_due(struct image_loading *loading, uint64_t ttl, struct queue_event *event)
 {
     if (!load_number(loading, 0, ARGS_DUE_MAX, &event->due,
-                     "an event is due after all times") ||
+                     "a due time is out of range") ||
         !check_not_before_first(loading, event)) {
         return false;
     }
@@ -272,7 +276,7 @@ load_due(struct image_loading *loading, uint64_t ttl, struct queue_event *event)
         event->ttl = event->due - loading->now;
     }
     return can_be_from(loading, event->ttl, event->due) ||
-           fail(loading, "an event's delay does not lead to its time");
+           fail(loading, "the delay of an event contradicts its due time");
 }
 
 static bool
@@ -295,17 +299,17 @@ static bool
 load_lease(struct image_loading *loading, struct queue_lease *lease)
 {
     if (!load_number(loading, 1, queue_token(loading->queue), &lease->token,
-                     "a token was never given") ||
+                     "an event has a lease token that was never issued") ||
         !load_number(loading, 0, ARGS_DUE_MAX, &lease->end,
-                     "a lease ends after all times") ||
+                     "the end of a lease is out of range") ||
         !load_number(loading, 0, ARGS_DUE_MAX, &lease->ttl,
-                     "a lease is too long") ||
+                     "the length of a lease is out of range") ||
         !load_string(loading, QUEUE_OWNER_MAX, &lease->owner,
                      "an owner is too long")) {
         return false;
     }
     if (lease->ttl > 0 && !can_be_from(loading, lease->ttl, lease->end)) {
-        return fail(loading, "a lease does not lead to its end");
+        return fail(loading, "the length of a lease contradicts its end");
     }
     if (lease->owner.size > 0) {
         memcpy(loading->owner, lease->owner.at, lease->owner.size);
@@ -320,17 +324,17 @@ load_repeat(struct image_loading *loading, struct queue_repeat *repeat)
     return load_number(loading, 1, QUEUE_TIME_MAX, &repeat->period,
                        "a period is out of range") &&
            load_number(loading, 0, QUEUE_TIME_MAX, &repeat->times,
-                       "a number of times is out of range") &&
+                       "a number of repetitions is out of range") &&
            load_number(loading, 0, ARGS_COUNT_MAX, &repeat->missed,
-                       "a number of missed times is out of range");
+                       "a number of missed periods is out of range");
 }
 
-/* What comes before an event; *tag is its own then. */
+/* Reads the prefixes of an event. *tag is then its own tag. */
 static bool
 load_prefixes(struct image_loading *loading, uint64_t *tag,
               struct queue_event *event)
 {
-    static const char unknown[] = "there is something unknown in it";
+    static const char unknown[] = "unknown tag";
 
     if (*tag == IMAGE_TRIES &&
         (!load_tries(loading, &event->tries) ||
@@ -345,8 +349,8 @@ load_prefixes(struct image_loading *loading, uint64_t *tag,
     return *tag != IMAGE_TRIES || fail(loading, unknown);
 }
 
-/* The payload stays until the next string only, but numbers may follow it: they
- * are read, and the event is put in, before there is another. */
+/* The payload is valid until the next string is read. Only numbers follow it
+ * before the event is added. */
 static bool
 load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
@@ -359,7 +363,7 @@ load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
            add_event(loading, &event);
 }
 
-/* Up to the end. */
+/* Reads all events up to the end tag. */
 static bool
 load_events(struct image_loading *loading)
 {
@@ -368,7 +372,7 @@ load_events(struct image_loading *loading)
 
     for (;;) {
         if (!load_number(loading, IMAGE_END, IMAGE_LEASE, &tag,
-                         "there is something unknown in it")) {
+                         "unknown tag")) {
             return false;
         }
         if (tag == IMAGE_END) {
@@ -388,11 +392,12 @@ load_events(struct image_loading *loading)
         return false;
     }
     if (count != loading->count) {
-        return fail(loading, "the number of events is wrong");
+        return fail(loading,
+                    "the number of events does not match the stored count");
     }
     if (loading->first == LAWN_NEVER ? loading->earliest != LAWN_NEVER
                                      : !loading->met) {
-        return fail(loading, "no event is due at the first due time");
+        return fail(loading, "no event is due at the stored first due time");
     }
     return true;
 }
@@ -408,10 +413,10 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
         !load_number(loading, 0, ARGS_COUNT_MAX, &settings->max_bytes,
                      "maxbytes is out of range") ||
         !load_number(loading, QUEUE_REJECT, QUEUE_DROP_OLDEST, &overflow,
-                     "overflow is unknown") ||
+                     "unknown overflow policy") ||
         !load_number(loading, 0, ARGS_RESOLUTION_MAX, &settings->resolution,
                      "resolution-ms is out of range") ||
-        !load_number(loading, 0, 1, &paused, "paused is neither yes nor no") ||
+        !load_number(loading, 0, 1, &paused, "paused is neither 0 nor 1") ||
         !load_number(loading, 0, ARGS_TRIES_MAX, &settings->tries,
                      "tries is out of range") ||
         !load_number(loading, 0, QUEUE_TIME_MAX, &settings->lease,
@@ -423,23 +428,25 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
     return true;
 }
 
-/* The token, and the sink. Where it goes is kept while the rest is read. */
+/* Reads the token and the sink. The sink's name is copied while the rest is
+ * read. */
 static bool
 load_sink(struct image_loading *loading)
 {
-    static const char name[] = "a name is too long";
+    static const char name[] =
+        "the name of a sink or dead letter stream is too long";
     struct queue_sink sink;
     uint64_t kind = 0;
     uint64_t token = 0;
 
     if (!load_number(loading, 0, ARGS_TOKEN_MAX, &token,
-                     "the token is out of range") ||
+                     "the last lease token is out of range") ||
         !load_number(loading, QUEUE_SINK_NONE, QUEUE_SINK_SPUBLISH, &kind,
-                     "the sink is unknown") ||
+                     "unknown sink type") ||
         !load_string(loading, QUEUE_NAME_MAX, &sink.to, name) ||
         !keep_copy(loading, &sink.to) ||
         !load_number(loading, 0, ARGS_COUNT_MAX, &sink.maxlen,
-                     "the sink's length is out of range") ||
+                     "the MAXLEN of the sink is out of range") ||
         !load_string(loading, QUEUE_NAME_MAX, &sink.dead, name)) {
         return false;
     }
@@ -455,20 +462,20 @@ static bool
 load_version_1(struct image_loading *loading)
 {
     if (!load_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
-                     "its time is after all times") ||
+                     "the time of the queue is out of range") ||
         !load_number(loading, 0, LAWN_NEVER, &loading->first, "")) {
         return false;
     }
     if (loading->first > ARGS_DUE_MAX && loading->first != LAWN_NEVER) {
-        return fail(loading, "the first due time is after all times");
+        return fail(loading, "the first due time is out of range");
     }
     uint64_t ms = 0;
     uint64_t number = 0;
     if (!load_settings(loading, queue_settings_of(loading->queue)) ||
         !load_number(loading, 0, IDS_MS_MAX, &ms,
-                     "the last id is of a time after all times") ||
+                     "the time of the last generated id is out of range") ||
         !load_number(loading, 0, IDS_NUMBER_MAX, &number,
-                     "the last id has too great a number") ||
+                     "the number of the last generated id is out of range") ||
         !load_sink(loading)) {
         return false;
     }
@@ -479,24 +486,25 @@ load_version_1(struct image_loading *loading)
         return false;
     }
     ids_seen(ms, number);
-    /* That was told when it happened, unless the key was paused. */
+    /* The deaths were reported when they happened, unless the key was
+     * paused. */
     if (!queue_settings_of(loading->queue)->paused) {
         (void)queue_died(loading->queue);
     }
     return true;
 }
 
-/* A due time as ReDe has it: one before 1970 is overdue like any other, and one
- * after all times is as far away. */
+/* Converts a due time of ReDe: times before 1970 are overdue; times beyond the
+ * maximum are reduced to it. */
 static uint64_t
 due_of_rede(uint64_t due)
 {
     return due > INT64_MAX ? 0 : min_time(due, ARGS_DUE_MAX);
 }
 
-/* Its TTLs do not tell when an event was pushed, as they may have been cut: told
- * the queue, that might be a time weeks ahead. A TTL of all the time since 1970
- * tells it nothing. */
+/* ReDe's TTLs do not give the time of the push, because they may be truncated;
+ * the result might be weeks ahead. A TTL of all the time since 1970 gives the
+ * queue no such time. */
 static bool
 load_event_of_rede(struct image_loading *loading)
 {
@@ -523,16 +531,16 @@ load_version_0(struct image_loading *loading)
     }
     uint64_t ttls = 0;
     if (!load_number(loading, 0, UINT32_MAX, &ttls,
-                     "it has more TTLs than there can be")) {
+                     "the number of TTLs is out of range")) {
         return false;
     }
     uint64_t ttl = 0;
     uint64_t events = 0;
     for (; ttls > 0; ttls--) {
-        /* The TTL itself is of no use: see load_event_of_rede(). */
+        /* The TTL is not used: see load_event_of_rede(). */
         if (!load_number(loading, 0, UINT64_MAX, &ttl, "") ||
             !load_number(loading, 0, INT32_MAX, &events,
-                         "a TTL has more events than there can be")) {
+                         "the number of events of a TTL is out of range")) {
             return false;
         }
         for (; events > 0; events--) {
@@ -549,7 +557,7 @@ image_load(const struct image_reader *reader, int version, size_t blades,
            const char **error)
 {
     struct image_loading loading = {.reader = reader,
-                                    .error = "its format is unknown",
+                                    .error = "unknown format version",
                                     .earliest = LAWN_NEVER};
     bool good = false;
 

@@ -1,28 +1,28 @@
-/* image.h - a queue as the server's dump files hold it: a row of numbers and
- * strings. Reads what ReDe wrote as well. What is hostile is refused, with no
- * more memory taken than it brought itself.
+/* image.h - a queue in the server's dump files: a sequence of numbers and
+ * strings. Also reads the format of ReDe. Hostile data is rejected, without
+ * using more memory than its own size.
  *
- * FORMAT 1, numbers unsigned unless said: the queue's time; the earliest time at
- * which an event is due or a lease ends, or LAWN_NEVER; max_events, max_bytes,
- * overflow, resolution, paused, tries, lease; the last id made by PUSH *: time and
- * number; the greatest token; the sink: kind, where to, maxlen, dead letters; then
- * tags and what belongs to them:
- *   1 TTL       events that follow were pushed with this delay; 0: for a time
- *   2 event     due, id, payload
- *   3 event     due, id, payload, period, times, missed
- *   4 tries     of the event that comes next: made, most
- *   5 lease     of the event that comes next, after its tries: token, end, how
- *               long (0: of no queue of equal leases), owner
- *   0           the end, and how many events there were
- * The events stand in the order of queue_each(). The TTL means nothing for an event
- * with a lease, or that is dead.
+ * FORMAT 1, numbers are unsigned: the queue's time; the earliest time at which
+ * an event is due or a lease ends, or LAWN_NEVER; max_events, max_bytes,
+ * overflow, resolution, paused, tries, lease; the last id generated for PUSH *:
+ * time and number; the greatest token; the sink: kind, name, maxlen, dead
+ * letter stream; then tags with their data:
+ *     1 TTL       delay of the events that follow; 0: pushed for a time
+ *     2 event     due, id, payload
+ *     3 event     due, id, payload, period, times, missed
+ *     4 tries     of the next event: made, most
+ *     5 lease     of the next event, after its tries: token, end, length
+ *                 (0: not in a queue of equal leases), owner
+ *     0           end, followed by the number of events
+ * The events are in the order of queue_each(). The TTL is ignored for leased
+ * and dead events.
  *
- * FORMAT 0 is ReDe's, the same in all its versions: the name of the key; how many
- * TTLs; for each the TTL, how many events, and for each of them due, id, payload.
- * Numbers are unsigned, though ReDe's own were not: a TTL is an int, cut to 32
- * bits, and a due time may be before 1970. Ids and payloads are whole strings,
- * with any bytes, and no end mark. The name may be that of another key, if it was
- * renamed. There may be TTLs without events.
+ * FORMAT 0 is that of all versions of ReDe: the name of the key; the number of
+ * TTLs; for each the TTL, the number of events, and for each event due, id,
+ * payload. Numbers are unsigned, although ReDe's were not: a TTL is an int
+ * truncated to 32 bits, and a due time may be before 1970. Ids and payloads are
+ * complete strings of any bytes, without a terminator. The name may be that of
+ * another key, if the key was renamed. There may be TTLs without events.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -37,20 +37,21 @@ struct image_writer {
     void *arg;
 };
 
-/* Both return false if there is no more, or it is damaged. A string stays until
- * the next call. */
+/* Both return false at the end of the data or if it is damaged. A string is
+ * valid until the next call. */
 struct image_reader {
     bool (*number)(uint64_t *number, void *arg);
     bool (*string)(struct bytes *string, void *arg);
     void *arg;
 };
 
-/* Saves what image_load() takes. O(events and their bytes). */
+/* Saves a queue for image_load(). O(events and their bytes). */
 void image_save(struct queue *queue, const struct image_writer *writer);
 
-/* NULL: *error says what is wrong with it, in a few words, and nothing has
- * changed. blades as in queue_new(). Events that ReDe wrote are put in as pushed
- * for a time: its TTLs cannot be trusted to say when. O(what was read). */
+/* Loads a queue. blades as in queue_new(). Events of ReDe are added as if
+ * pushed for a time, because its TTLs do not give the time of the push. Returns
+ * NULL and a short message in *error on failure; nothing has changed then.
+ * O(data read). */
 struct queue *image_load(const struct image_reader *reader, int version,
                          size_t blades, const char **error);
 

@@ -1,6 +1,7 @@
-/* info.c - the figures of INFO lawn. They are told in a crash report as well, so
- * nothing is allocated here, and what is walked is left out then: it may be the
- * very thing that broke. The rest stands ready, or is O(buckets). */
+/* info.c - the fields of INFO lawn. They are also part of a crash report, so
+ * nothing is allocated here, and data structures are not traversed then: they
+ * may be what is damaged. All other fields are available at once, or take
+ * O(buckets). */
 #include "info.h"
 
 #include "late.h"

@@ -1,4 +1,4 @@
-/* info.h - what INFO lawn tells. */
+/* info.h - the section INFO lawn. */
 #ifndef INFO_H
 #define INFO_H
 

@@ -1,5 +1,5 @@
-/* invariant.c - stops the server when a rule is violated. Outside of a server, in a
- * test or a fuzzer, the message goes to stderr. */
+/* invariant.c - stops the server when a rule is violated. Outside of a server,
+ * in a test or a fuzzer, the message goes to stderr. */
 #include "invariant.h"
 
 #include "redismodule_api.h"
@@ -15,8 +15,8 @@ invariant_failed(const char *condition, const char *meaning, const char *file,
 {
     if (RedisModule_Log != NULL) {
         RedisModule_Log(NULL, "warning",
-                        MESSAGE "; this is a bug of the module: please report "
-                                "it; the server stops to protect its data",
+                        MESSAGE "; this is a bug in the module, please report "
+                                "it; the server is stopped to protect its data",
                         file, line, function, meaning, condition);
     } else {
         (void)fprintf(stderr, MESSAGE "\n", file, line, function, meaning,

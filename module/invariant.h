@@ -1,21 +1,23 @@
-/* invariant.h - checks that stay in release builds, for rules whose violation means
- * that data is lost or that master and replicas differ. A violation is a bug of this
- * module. Input, times and missing memory are handled, never checked by this.
+/* invariant.h - checks that stay in release builds, for rules whose violation
+ * means that data is lost or that master and replicas differ. A violation is a
+ * bug in this module. Invalid input, unexpected times and failed allocations
+ * are handled, not checked by this.
  */
 #ifndef INVARIANT_H
 #define INVARIANT_H
 
-/* Stops the server if the condition is false, as its own serverAssert() does. The
- * condition is always evaluated, in every build. meaning says in words what is
- * violated then. */
+/* Stops the server if the condition is false, like its own serverAssert(). The
+ * condition is evaluated in every build. meaning describes the violation in
+ * words. */
 #define INVARIANT(condition, meaning)                                          \
     (__builtin_expect(!(condition), 0)                                         \
          ? invariant_failed(#condition, (meaning), __FILE__, __LINE__,         \
                             __func__)                                          \
          : (void)0)
 
-/* Logs a warning that has all of this, and stops the server: by RedisModule__Assert(),
- * which writes a crash report, or by abort() if the server lacks that function. */
+/* Logs a warning with these arguments, and stops the server: by
+ * RedisModule__Assert(), which writes a crash report, or by abort() if the
+ * server lacks that function. */
 _Noreturn void invariant_failed(const char *condition, const char *meaning,
                                 const char *file, int line,
                                 const char *function);

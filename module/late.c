@@ -1,5 +1,6 @@
-/* late.c - buckets 0 to 3 are those of 0 to 3 ms, then there are four for each
- * power of two, up to 2^33 ms; the last has all above: see late.h. */
+/* late.c - see late.h. Buckets 0 to 3 are for 0 to 3 ms; then there are four
+ * for each power of two, up to 2^33 ms. The last one counts all greater
+ * values. */
 #include "late.h"
 
 static unsigned

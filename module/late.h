@@ -1,6 +1,6 @@
-/* late.h - a small histogram of how late events were taken, in ms: four buckets
- * to the power of two, so no more than a quarter above, in half a KiB. The
- * library's own is finer and takes 15.
+/* late.h - a small histogram of the lateness of events, in ms: four buckets per
+ * power of two, so results are at most a quarter too high. It takes half a KiB;
+ * the library's histogram is finer and takes 15.
  */
 #ifndef LATE_H
 #define LATE_H
@@ -9,7 +9,7 @@
 
 #define LATE_BUCKETS 128
 
-/* All zero is empty. Buckets halve together when one is full. */
+/* All zero is empty. When a bucket is full, all buckets are halved. */
 struct late {
     uint64_t max;
     uint32_t buckets[LATE_BUCKETS];
@@ -17,7 +17,7 @@ struct late {
 
 void late_add(struct late *late, uint64_t ms);
 
-/* The value that so many thousandths do not exceed; 0 if there are none. */
+/* Returns the value that this many thousandths do not exceed; 0 if empty. */
 uint64_t late_at(const struct late *late, unsigned thousandths);
 
 #endif

@@ -1,6 +1,7 @@
-/* module.c - the module as the server loads it: finds the server's functions,
- * registers type, settings, figures and commands, and tells of each command what
- * COMMAND DOCS, access lists and cluster clients want to know.
+/* module.c - the module as the server loads it: looks up the server's API
+ * functions, and registers the data type, settings, INFO section and commands,
+ * with the properties of each command for COMMAND DOCS, ACLs and cluster
+ * clients.
  *
  * loadmodule lawn.so [rede-compat yes|no]
  */
@@ -30,8 +31,8 @@
 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
-/* ENTRIES. The server calls a command by a function alone, without a word about
- * which: so each has one of its own. */
+/* ENTRIES. The server calls a function without the name of the command, so each
+ * command needs its own function. */
 #define MODULE_TEN(X, t)                                                       \
     X(t##0)                                                                    \
     X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7) X(t##8) X(t##9)
@@ -57,7 +58,7 @@ static RedisModuleCmdFunc const module_runs[MODULE_COUNT] = {
     MODULE_ENTRIES(MODULE_NAME_OF)};
 #undef MODULE_NAME_OF
 
-/* DOCUMENTATION. The server copies what it is told. */
+/* DOCUMENTATION. The server copies the data. */
 
 struct module_pool {
     const struct command *command;
@@ -65,8 +66,7 @@ struct module_pool {
     size_t used;
 };
 
-/* Which of the key specs an argument is of: that which is found by its token, or
- * the first. */
+/* Returns the key spec of an argument: the one with its token, or the first. */
 static int
 key_spec_of(const struct command *command, const struct command_arg *arg)
 {
@@ -107,7 +107,8 @@ arg_type(enum command_type type)
     return REDISMODULE_ARG_TYPE_STRING;
 }
 
-/* A list and those below it; NULL if there is none, or too much. */
+/* Converts a list and its sublists. Returns NULL if it is empty or too
+ * large. */
 static RedisModuleCommandArg *
 make_args(struct module_pool *pool, const struct command_arg *from)
 {
@@ -137,7 +138,7 @@ make_args(struct module_pool *pool, const struct command_arg *from)
     return to;
 }
 
-/* Whether a word is one of those in text, which stand apart by a space. */
+/* Returns true if word is in text, a list separated by spaces. */
 static bool
 has_word(const char *text, const char *word)
 {
@@ -176,8 +177,8 @@ parse_key_flags(const char *words)
     return flags;
 }
 
-/* Where the keys are: the first, and those that come after a word. Access lists go
- * by this; clusters ask the command itself, see server_call.c. */
+/* Sets the positions of the keys: the first argument, and those that follow a
+ * keyword. ACLs use this; clusters ask the command, see server_call.c. */
 static void
 make_key_specs(const struct command *command,
                RedisModuleCommandKeySpec keys[MODULE_KEYS + 1])
@@ -224,7 +225,7 @@ set_command_info(RedisModuleCommand *to, const struct command *command)
     return RedisModule_SetCommandInfo(to, &docs) == REDISMODULE_OK;
 }
 
-/* Servers before 7.2 have no categories for commands of modules: see
+/* Servers before 7.2 have no ACL categories for module commands: see
  * server_entry.guarded. */
 static bool
 set_categories(RedisModuleCommand *to, const struct command *command)
@@ -257,8 +258,8 @@ copy_lower(const char *name, char out[MODULE_NAME_SIZE])
     out[i] = '\0';
 }
 
-/* They are in lower case, as are the server's own: so they are shown in errors
- * and figures. */
+/* The names are in lower case, like the server's own, because errors and
+ * statistics show them. */
 static bool
 register_commands(RedisModuleCtx *ctx, const struct command *list,
                   size_t *count)
@@ -288,8 +289,7 @@ register_commands(RedisModuleCtx *ctx, const struct command *list,
         }
         if (to == NULL || !set_command_info(to, command) ||
             !set_categories(to, command)) {
-            RedisModule_Log(ctx, "warning", "cannot register the command %s",
-                            name);
+            RedisModule_Log(ctx, "warning", "cannot register command %s", name);
             return false;
         }
     }
@@ -316,7 +316,8 @@ parse_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
         if (!string_is(argv[i], "rede-compat") ||
             (!yes && !(i + 1 < argc && string_is(argv[i + 1], "no")))) {
             RedisModule_Log(ctx, "warning",
-                            "arguments: rede-compat yes, or rede-compat no");
+                            "invalid module arguments; use 'rede-compat yes' "
+                            "or 'rede-compat no'");
             return false;
         }
         *rede = yes;
@@ -349,11 +350,10 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     RedisModule_SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION,
                                  REDISMODULE_APIVER_1);
     if (missing != NULL) {
-        RedisModule_Log(
-            ctx, "warning",
-            "this server has no function %s for modules: 7.0 is the "
-            "first version that will do",
-            missing);
+        RedisModule_Log(ctx, "warning",
+                        "the server has no module API function %s; lawn "
+                        "requires version 7.0 or newer",
+                        missing);
         return REDISMODULE_ERR;
     }
     bool rede = false;
@@ -364,8 +364,8 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     set_module_options(ctx);
     if (!type_init(ctx)) {
         RedisModule_Log(ctx, "warning",
-                        "another module has the data type already: "
-                        "is ReDe loaded?");
+                        "cannot register the data type: another module has "
+                        "registered it; is ReDe loaded?");
         return REDISMODULE_ERR;
     }
     server_host_init();
@@ -380,10 +380,9 @@ RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     RedisModule_Log(ctx, "notice", "version %s, rede-compat %s",
                     MODULE_VERSION_TEXT, rede ? "yes" : "no");
     if (RedisModule_SetCommandACLCategories == NULL) {
-        RedisModule_Log(
-            ctx, "notice",
-            "on this server commands of modules are in no ACL category: "
-            "name them in ACL rules");
+        RedisModule_Log(ctx, "notice",
+                        "this server does not support ACL categories for "
+                        "module commands; name the commands in ACL rules");
     }
     return REDISMODULE_OK;
 }

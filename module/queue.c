@@ -1,7 +1,7 @@
-/* queue.c - adding events, changing them and removing them.
+/* queue.c - adds, changes and removes events.
  *
- * A call allocates all memory that it needs first, and so fails before anything has
- * changed. */
+ * A call first allocates all memory that it needs, so it fails before anything
+ * has changed. */
 #include "queue_inside.h"
 
 #include "late.h"
@@ -93,7 +93,7 @@ queue_ttls(const struct queue *queue)
     return stats.live_blades;
 }
 
-/* Puts an event where another is, which goes. */
+/* Replaces and frees the old event. */
 static void
 replace_event(struct queue *queue, const struct table_place *place,
               struct event *old, struct event *event,
@@ -103,7 +103,7 @@ replace_event(struct queue *queue, const struct table_place *place,
     queue_unplace(queue, old);
     queue_note_token(queue, event_token(event));
     queue_place_event(queue, event, as);
-    queue_event_free(queue, old); /* the caller's bytes may be its */
+    queue_event_free(queue, old); /* the caller's bytes may point into it */
 }
 
 int
@@ -136,8 +136,8 @@ queue_put(struct queue *queue, const struct queue_event *event)
     return 0;
 }
 
-/* Takes back what queue_put_all() has prepared: a chain of blocks, of which some
- * are in the table already. */
+/* Undoes the preparations of queue_put_all(): a chain of blocks, some of which
+ * are already in the table. */
 static void
 undo_put(struct queue *queue, struct event *chain)
 {
@@ -153,8 +153,9 @@ undo_put(struct queue *queue, struct event *chain)
     }
 }
 
-/* All blocks, and places in the table for those that have none, come first; what
- * comes then cannot fail. Two of one id: the second finds the first there. */
+/* Allocates all blocks, and adds new ids to the table, first; the remaining
+ * steps cannot fail. If an id occurs twice, the second event replaces the
+ * first. */
 int
 queue_put_all(struct queue *queue, const struct queue_event *events,
               size_t count, uint64_t *added)
@@ -201,8 +202,8 @@ queue_put_all(struct queue *queue, const struct queue_event *events,
     return 0;
 }
 
-/* Nothing is given back that an event has no use for: so to be rid of tries, or of
- * who has it, needs no memory. */
+/* Unused room in the block is kept, so that removing tries or a lease needs no
+ * memory. */
 int
 queue_move(struct queue *queue, const struct queue_event *event)
 {
@@ -284,7 +285,7 @@ queue_remove(struct queue *queue, struct bytes id)
     }
     queue_unplace(queue, event);
     table_remove(&queue->table, &place);
-    queue_event_free(queue, event); /* the caller's id may be its */
+    queue_event_free(queue, event); /* the caller's id may point into it */
     queue_total_add(QUEUE_TOTAL, -1);
     queue_shrink(queue);
     return true;

@@ -1,50 +1,50 @@
-/* queue.h - the value of a key: events by id, each with a payload and a time at
- * which it is due. No server here: times come in, answers go out.
+/* queue.h - the value of a key: events by id, each with a payload and a due
+ * time. It is independent of the server: the caller passes the time.
  *
- *   queue ──► table   id → event
- *         ├─► waiting events that wait, by the time they are due: a lawn for those
- *         │           of equal delays, a heap for those that have a time, or a
- *         │           delay, of their own
- *         ├─► leases  the same: events that someone has, by the time the lease
- *         │           ends; from then on they are ready, in the order of that time
- *         ├─► ready   events that were found due, in that order, until someone
- *         │           takes them; in a heap beside it those that are found later,
- *         │           and are due before others there, until it is their turn
- *         └─► dead    events whose last lease has ended, as often as they may be
- *                     leased
+ *   queue ──► table    id → event
+ *         ├─► waiting  pending events by due time: a lawn for events that share
+ *         │            their delay, a heap for those with an individual time or
+ *         │            delay
+ *         ├─► leases   the same for leased events, by the end of the lease; then
+ *         │            they become ready, in the order of that time
+ *         ├─► ready    due events in order of time until they are taken; events
+ *         │            found due later but due before others in the list are kept
+ *         │            in a heap next to it until it is their turn
+ *         └─► dead     events whose last allowed lease has ended
  *
- * An event is one block of memory: the timer, what little there is to know of
- * it, id and payload. A plain one has 32 bytes beside id and payload, and about
- * 14 in the table; one in a heap, 12 more there.
+ * An event is one block of memory: timer, properties, id and payload. A plain
+ * event takes 32 bytes in addition to id and payload, and about 14 in the
+ * table; an event in a heap takes 12 more.
  *
- * ORDER: events come by the time that they are due; of one time those of one delay,
- * and those for times of their own, as they were pushed. But where memory fails,
- * those of one time may come in any order.
+ * ORDER: events are delivered by due time. At the same due time, events of the
+ * same delay, and those with an individual time, are delivered in the order in
+ * which they were pushed. If memory allocation fails, events of the same time
+ * may be delivered in any order.
  *
- * TIME is the wall clock in milliseconds, and never runs back for a queue: a
- * clock that was set back makes what is pushed meanwhile late, nothing early.
- * Callers tell it by queue_set_now(); a delay counts from queue_now().
+ * TIME is the wall clock in milliseconds, and never decreases for a queue. If
+ * the clock is set back, events pushed meanwhile are late, and none is early.
+ * The caller sets it with queue_set_now(); a delay counts from queue_now().
  *
- * MASTER AND REPLICA: queue_promote_due() moves events to ready, and changes nothing that
- * is digested or replicated. Changes that a master decided are done elsewhere by
- * queue_put(), queue_move() and queue_remove() with the times that it had decided
- * on.
+ * MASTER AND REPLICA: queue_promote_due() moves events to ready, which changes
+ * nothing that is part of a digest or replicated. A replica repeats the
+ * master's changes with queue_put(), queue_move() and queue_remove(), using the
+ * master's times.
  *
- * INVARIANTS, by the numbers that queue_check() cites:
- *   [Q1] an event is in the table under its id, and in one place: waiting, ready,
- *        leases or dead; and there in the heap, or not
- *   [Q2] ready is in order of time: of ends of leases, else of due times; none of
- *        these, nor of the heap beside it, is after the last time asked for
- *   [Q3] what runs on a lawn is due at what is mown of it or later
- *   [Q4] bytes is what all blocks take, by the rule of sizes.h; data is the sum of
- *        ids and payloads, leased_data that of what runs on leases
- *   [Q5] what has a token does not wait, what has none is not in leases
- *   [Q6] what is in dead was leased as often as it may be, and what is ready or
- *        waits was not
- *   [Q7] without a token, the time that counts is that at which an event is due
+ * INVARIANTS, with the numbers that queue_check() reports:
+ *   [Q1] an event is in the table under its id, and in exactly one place:
+ *        waiting, ready, leases or dead; there in the heap or not
+ *   [Q2] ready is sorted by time: the end of the lease if there was one, else
+ *        the due time; no such time, also in the heap next to it, is after the
+ *        last time up to which events were promoted
+ *   [Q3] timers of a lawn are due at or after the time up to which it was mown
+ *   [Q4] bytes is the size of all blocks, by the rule of sizes.h; data is the
+ *        sum of ids and payloads, leased_data that of the events in leases
+ *   [Q5] an event with a token is not waiting, one without is not in leases
+ *   [Q6] a dead event has used up its tries; a ready or waiting one has not
+ *   [Q7] without a token, the relevant time is the due time
  *   [Q8] no event has a token greater than the queue's
- *   [Q9] none in a heap comes before what stands above it, each knows where it
- *        stands, and there is memory for all
+ *   [Q9] no heap entry precedes its parent, each event knows the index of its
+ *        entry, and there is memory for all entries
  */
 #ifndef QUEUE_H
 #define QUEUE_H
@@ -58,71 +58,73 @@
 #define QUEUE_ID_MAX 65535u
 #define QUEUE_PAYLOAD_MAX 536870911u
 #define QUEUE_OWNER_MAX 255u
-/* Of keys and channels. */
+/* Limit of the names of keys and channels. */
 #define QUEUE_NAME_MAX 65535u
-/* Delays, periods and times go up to here. */
+/* Limit of delays, periods and times. */
 #define QUEUE_TIME_MAX (UINT64_C(1) << 53)
 
-/* What only some events have: all zero for a plain one. */
+/* The recurrence of an event; all zero for an event that does not recur. */
 struct queue_repeat {
-    uint64_t period; /* 0: the event does not repeat */
-    uint64_t times;  /* how often it is still to be delivered; 0: for ever */
-    uint64_t missed; /* periods that passed with nobody to take it */
+    uint64_t period; /* 0: the event does not recur */
+    uint64_t times;  /* remaining deliveries; 0: unlimited */
+    uint64_t missed; /* periods that passed without a delivery */
 };
 
-/* How often an event was leased, and may be. */
+/* How often an event was leased, and the maximum. */
 struct queue_tries {
     uint32_t made;
-    uint32_t most; /* 0: any number */
+    uint32_t most; /* 0: unlimited */
 };
 
-/* Who has an event: token 0 is nobody. The token is good until the event is leased
- * again or moved, though others may have it from the end on. */
+/* The lease of an event; token 0: none. A token is valid until the event is
+ * leased again or moved. From `end` on, other clients can lease the event. */
 struct queue_lease {
     uint64_t token;
     uint64_t end;
-    uint64_t ttl; /* how long before its end it was given, or 0; handed out by
-                     queue_each() alone, and there 0 for what stands in no queue
-                     of equal leases */
-    struct bytes owner; /* QUEUE_OWNER_MAX at most */
+    /* length of the lease, or 0. Only queue_each() sets it on output; there 0
+     * for events that are in no queue of equal leases */
+    uint64_t ttl;
+    struct bytes owner; /* at most QUEUE_OWNER_MAX bytes */
 };
 
-/* An event as it is handed in and out. */
+/* An event as passed to and returned by the functions below. */
 struct queue_event {
     struct bytes id;
     struct bytes payload;
     uint64_t due;
-    uint64_t ttl; /* due less the queue's time when it was pushed; handed out by
-                     queue_each() alone, and there, for what stands in no queue
-                     of equal delays, due less the present, or 0 */
-    bool alone;   /* pushed for a time of its own, not after a delay: there is
-                     no queue of equal delays to stand in */
+    /* due minus the queue's time at the push. Only queue_each() sets it on
+     * output; there, for events in no queue of equal delays, due minus the
+     * current time, or 0 */
+    uint64_t ttl;
+    /* pushed for an individual time, not after a delay: not in a queue of equal
+     * delays */
+    bool alone;
     struct queue_repeat repeat;
     struct queue_tries tries;
     struct queue_lease lease;
 };
 
-/* What an event is at a time, of itself. One that was leased as often as it may be
- * is dead when nobody has it; it stays until it is moved, put anew or removed. */
+/* Returns the state of an event at a time. An event without tries left is dead
+ * unless it is leased. It stays dead until it is moved, replaced or removed. */
 enum queue_state { QUEUE_WAITING, QUEUE_DUE, QUEUE_LEASED, QUEUE_DEAD };
 enum queue_state queue_state_at(const struct queue_event *event, uint64_t now);
 
 enum queue_overflow { QUEUE_REJECT, QUEUE_DROP_OLDEST };
 
-/* What a user may set for a key. All zero is the default. */
+/* The settings of a key. All zero is the default. */
 struct queue_settings {
-    uint64_t max_events; /* 0: any number */
-    uint64_t max_bytes;  /* of ids and payloads; 0: any number */
+    uint64_t max_events; /* 0: unlimited */
+    uint64_t max_bytes;  /* of ids and payloads; 0: unlimited */
     enum queue_overflow overflow;
-    uint64_t resolution; /* due times are rounded up to multiples; 0 as 1 */
+    /* due times are rounded up to a multiple; 0 means 1 */
+    uint64_t resolution;
     bool paused;
-    uint64_t tries; /* of events that were pushed without; 0: any number */
-    uint64_t lease; /* how long one lasts that is asked for without, in ms; 0:
-                       as is set for all keys */
+    uint64_t tries; /* default for pushes without TRIES; 0: unlimited */
+    /* default length of a lease, in ms; 0: the default of all keys */
+    uint64_t lease;
 };
 
-/* Where the server itself takes events when they are due, and where those that are
- * dead. */
+/* Where the server delivers due and dead events. */
 enum queue_sink_kind {
     QUEUE_SINK_NONE,
     QUEUE_SINK_STREAM,
@@ -134,185 +136,193 @@ enum queue_sink_kind {
 struct queue_sink {
     enum queue_sink_kind kind;
     struct bytes to;   /* a key or a channel */
-    uint64_t maxlen;   /* of a stream, about; 0: any */
-    struct bytes dead; /* a stream; empty: they stay where they are */
+    uint64_t maxlen;   /* approximate length of a stream; 0: unlimited */
+    struct bytes dead; /* a stream; empty: dead events stay in the queue */
 };
 
-/* What stands in the way of a sink. Not saved, and no replica's. */
+/* The error state of a sink. Neither saved nor replicated. */
 struct queue_trouble {
-    uint64_t again; /* when to try again; 0: there is none */
-    uint64_t delay; /* how long was waited for that, in ms */
+    uint64_t again; /* time of the next attempt; 0: no error */
+    uint64_t delay; /* the last delay before an attempt, in ms */
     char text[96];  /* the last error */
 };
 
-/* Since the key was made or loaded. Who does it counts it: a queue cannot tell a
- * push from a load. */
+/* Counters since the key was created or loaded. The caller increments them,
+ * because a queue cannot distinguish a push from a load. */
 struct queue_counts {
     uint64_t pushed;
-    uint64_t fired;   /* taken because they were due */
+    uint64_t fired;   /* delivered because they were due */
     uint64_t missed;  /* periods */
-    uint64_t dropped; /* to make room */
+    uint64_t dropped; /* because the queue was full */
     uint64_t leased;
-    uint64_t redelivered; /* leased once more */
+    uint64_t redelivered; /* leased again */
     uint64_t acked;
-    uint64_t dead;        /* handed to the dead letters */
-    uint64_t handed;      /* to the sink */
-    uint64_t sink_errors; /* of either */
+    uint64_t dead;        /* delivered to the dead letter stream */
+    uint64_t handed;      /* delivered to the sink */
+    uint64_t sink_errors; /* of the sink and the dead letter stream */
 };
 
 struct queue;
 
-/* A new, empty queue; blades: how many TTLs may have a blade of their own when
- * it has become large. NULL: no memory. */
+/* Returns a new, empty queue, or NULL if memory allocation fails. blades is the
+ * number of TTLs that can have their own blade when the queue is large. */
 struct queue *queue_new(uint64_t now, size_t blades);
 
-/* Any thread, if nobody else has it: it may be the server's that frees things
- * in the background. */
+/* Can be called by any thread that has the only reference, such as the server's
+ * thread that frees objects in the background. */
 void queue_free(struct queue *queue);
 
-/* The same events and settings. NULL: no memory. O(events). */
+/* Returns a copy with the same events and settings, or NULL if memory
+ * allocation fails. O(events). */
 struct queue *queue_copy(const struct queue *queue);
 
 /* TIME */
 void queue_set_now(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
-/* When the next event is due, or was, or a lease ends; what is dead does not count.
- * LAWN_NEVER: there is none. O(1), but after the next was taken away as much as
- * there are delays whose next events are near it. */
+/* Returns the time at which the next event is due or was due, or a lease ends;
+ * LAWN_NEVER if there is none. Dead events do not count. O(1); after the next
+ * event was removed, O(delays whose next events are close to it). */
 uint64_t queue_next(struct queue *queue);
 
-/* SIZES. queue_bytes() is all its memory; queue_data() that of ids and
- * payloads, as max_bytes counts it. O(1). */
+/* SIZES. queue_bytes() is all memory of the queue; queue_data() the size of ids
+ * and payloads, as max_bytes counts it. O(1). */
 uint64_t queue_count(const struct queue *queue);
 size_t queue_bytes(const struct queue *queue);
 uint64_t queue_data(const struct queue *queue);
-/* How many TTLs have a blade now. O(blades). */
+/* Returns the number of TTLs that currently have a blade. O(blades). */
 size_t queue_ttls(const struct queue *queue);
 
 struct queue_settings *queue_settings_of(struct queue *queue);
 struct queue_counts *queue_counts_of(struct queue *queue);
 struct queue_trouble *queue_trouble_of(struct queue *queue);
-/* That of the dead letters. */
+/* The error state of the dead letter stream. */
 struct queue_trouble *queue_dead_trouble_of(struct queue *queue);
 const struct queue_sink *queue_sink_of(const struct queue *queue);
-/* Copies it, and forgets all trouble. False: no memory. */
+/* Copies the sink, and clears its error states. Returns false if memory
+ * allocation fails. */
 bool queue_set_sink(struct queue *queue, const struct queue_sink *sink);
-/* The greatest token so far; told, it never becomes less. */
+/* The greatest token so far. queue_note_token() never decreases it. */
 uint64_t queue_token(const struct queue *queue);
 void queue_note_token(struct queue *queue, uint64_t token);
-/* No events, and no settings that must be remembered: the key can go. */
+/* Returns true if there are no events and only default settings, so that the
+ * key can be deleted. */
 bool queue_idle(const struct queue *queue);
 
-/* How late events were taken, in ms. NULL: none was yet. */
+/* Returns the lateness of delivered events, in ms; NULL if there were none. */
 struct late;
 const struct late *queue_late(const struct queue *queue);
 void queue_note_late(struct queue *queue, uint64_t ms);
 
-/* What the server keeps for the queue: until when its wake-up is set. */
+/* Storage for the server: the time of the next wake-up. */
 uint64_t *queue_armed(struct queue *queue);
 
-/* Puts an event in, or another in the place of one of that id: due and ttl say
- * when; due - ttl is told to the queue as its time. 0; 1 if there was one of the
- * id; -ENOMEM: nothing has changed. O(bytes), and in a heap O(log events). */
+/* Adds an event, or replaces the event with that id. The queue's time advances
+ * to due - ttl if that is later. Returns 0, or 1 if the id existed; -ENOMEM on
+ * failure, and nothing has changed. O(bytes), in a heap plus O(log events). */
 int queue_put(struct queue *queue, const struct queue_event *event);
 
-/* The same for several, one after the other, and all or nothing; *added: how many
- * there were not. 0; -ENOMEM: nothing has changed. */
+/* The same for several events in order, all or none. Sets *added to the number
+ * of new ids. Returns 0; -ENOMEM on failure, and nothing has changed. */
 int queue_put_all(struct queue *queue, const struct queue_event *events,
                   size_t count, uint64_t *added);
 
-/* Gives an event another due time, repetition and tries, and keeps the payload; who
- * has it has it no more. 0; -ENOENT; -ENOMEM, but only if it begins or ceases to
- * repeat, or begins to have tries: that is O(bytes), else as queue_put(). */
+/* Changes due time, recurrence and tries of an event, and ends its lease; keeps
+ * the payload. Returns 0, -ENOENT or -ENOMEM. -ENOMEM is possible only if the
+ * event starts or stops to recur, or gets tries for the first time. That case
+ * takes O(bytes); otherwise as queue_put(). */
 int queue_move(struct queue *queue, const struct queue_event *event);
 
-/* Gives someone the event, in whatever state it is: its lease, whose token is not 0,
- * and tries are these; out, which may be NULL, tells of it then. The id and the
- * owner may be the event's own. Tells the queue the token, and end - ttl as its time
- * unless the ttl is 0. 0; -ENOENT; -ENOMEM. As queue_put(), and O(bytes) only if its
- * block has not just the room for the owner. */
+/* Leases an event, in any state, with this lease, whose token is not 0, and
+ * these tries. Fills *out, which may be NULL. Id and owner may point into the
+ * event. Records the token in the queue, and advances the queue's time to end -
+ * ttl unless ttl is 0. Returns 0, -ENOENT or -ENOMEM. As queue_put(); O(bytes)
+ * only if the owner does not exactly fit the room in the block. */
 int queue_lease_event(struct queue *queue, struct bytes id,
                       const struct queue_lease *lease, struct queue_tries tries,
                       struct queue_event *out);
 
-/* Another payload, and the same place. 0; -ENOENT; -ENOMEM. */
+/* Replaces the payload. Returns 0, -ENOENT or -ENOMEM. */
 int queue_update(struct queue *queue, struct bytes id, struct bytes payload);
 
-/* True: it was there. */
+/* Returns true if the event existed. */
 bool queue_remove(struct queue *queue, struct bytes id);
 
-/* True: it is there; out (which may be NULL) stays until it is changed. */
+/* Returns true if the event exists. *out (which may be NULL) is valid until the
+ * event changes. */
 bool queue_get(const struct queue *queue, struct bytes id,
                struct queue_event *out);
 
-/* Finds out what is due by now, up to so many events that were not known to be,
- * and returns how many are known to be. Does not tell the queue the time, but a now
- * before that, or before that of another call, counts as the latter: what was due is
- * so still. So many of those are the first of all, as the budget is. O(budget), and
- * in heaps O(budget * log events). */
+/* Promotes events that are due by now to ready: at most budget events. Returns
+ * the number of ready events, of which the first `budget` are the first of all
+ * due events. Does not set the queue's time. If now is before the queue's time,
+ * or before that of an earlier call, the later time applies: due events stay
+ * due. O(budget), in heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
-/* Those known to be due, in order: *cursor NULL at first. False: no more. The queue
- * is not to be changed in between. Beyond the budget of the last queue_promote_due() those
- * are left out that were found when others behind them were known. */
+/* Iterates over the ready events in order: *cursor is NULL at first. Returns
+ * false at the end. The queue must not change in between. Beyond the budget of
+ * the last queue_promote_due(), events are omitted that were promoted after
+ * later ones. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
-/* Those that nobody has at the end of their tries, as far as the last
- * queue_promote_due() found them; in the order in which it ended. */
+/* The same for dead events that the last queue_promote_due() found, in the
+ * order in which their leases ended. */
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
 uint64_t queue_dead_count(const struct queue *queue);
-/* Whether any has become so by the end of its lease since this was last asked. */
+/* Returns true if an event has become dead, by the end of its lease, since the
+ * last call. */
 bool queue_died(struct queue *queue);
-/* How many are leased, as far as the last queue_promote_due() found. */
+/* Returns the number of leased events as of the last queue_promote_due(). */
 uint64_t queue_leased_count(const struct queue *queue);
-/* The bytes of their ids and payloads, as queue_data(). */
+/* Returns the size of their ids and payloads, as queue_data(). */
 uint64_t queue_leased_data(const struct queue *queue);
 
-/* The due time of the last of those, or later if the last has been taken away, 0 if
- * there is none; and of the next event that is none of those, LAWN_NEVER if there is
- * none. */
+/* Return the due time of the last ready event (or a later time if that event
+ * was removed), 0 if there is none; and the due time of the next event that is
+ * not ready, LAWN_NEVER if there is none. */
 uint64_t queue_latest_ready(const struct queue *queue);
 uint64_t queue_next_pending(const struct queue *queue);
 
-/* The event to be dropped first, of those that nobody has: one that is dead, else
- * the one that is due first, ready or not. False: none. */
+/* Returns the event to be dropped first, among those not leased: a dead event,
+ * otherwise the one that is due first, ready or not. Returns false if there is
+ * none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
-/* All events: those dead, those ready, those that wait and those that are leased; in
- * order of time, but those that stand in lawns as lawn_each() has them. alone tells
- * whether it now stands in no queue of equal delays, for any reason. Put
- * into an empty queue in this order, with its time and what it held before told
- * by queue_restore(), they come out in the order in which they would here.
- * False: visit returned false. */
+/* Visits all events: dead, ready, pending and leased ones, in order of time,
+ * except that events on a lawn are in the order of lawn_each(). alone is set if
+ * an event is in no queue of equal delays, for any reason. If the events are
+ * added in this order to an empty queue that was prepared with queue_restore(),
+ * they are delivered in the same order as from this queue. Returns false if
+ * visit returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 
-/* An empty queue as one that was saved at now, in which nothing is due before
- * first. False: no memory. */
+/* Prepares an empty queue as one that was saved at now, in which no event is
+ * due before first. Returns false if memory allocation fails. */
 bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 
-/* A walk that bears changes between its calls: from cursor 0 on, visits at least
- * count events unless it comes to the end, and returns the next cursor, 0 at
- * the end. What is there all the while is visited once. If visit returns false,
- * the walk ends before the next whose hash begins otherwise, as a rule at once.
- * Cursors are below 2^32. O(count + 126). */
+/* An iteration that tolerates changes between calls. From cursor 0 on, visits
+ * at least count events unless it reaches the end, and returns the next cursor,
+ * 0 at the end. Events that exist during the whole iteration are visited once.
+ * If visit returns false, the call ends before the next event whose hash begins
+ * differently, usually at once. Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 
-/* Lets someone move blocks of memory: moved() returns where a block of that
- * address is now, or NULL if it stays. Goes on from cursor, 0 at first, until
- * stop() or the end, and returns where to go on, 0 at the end. The queue's own
- * block may be moved by whoever has its address; nothing else knows it. The
- * lawn's stays. */
+/* Lets the caller move blocks of memory: moved() returns the new address of a
+ * block, or NULL if it was not moved. Continues from cursor, 0 at first, until
+ * stop() returns true or the end, and returns the next cursor, 0 at the end.
+ * The caller can move the queue's own block, because nothing points to it. The
+ * lawn's block is not moved. */
 typedef void *queue_moved_fn(void *memory, void *arg);
 typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* Events in all queues; those of them that are leased, or dead, as far as their
- * queues have found. Any thread. */
+/* The number of events in all queues; of leased and dead events as far as their
+ * queues have found them. Any thread. */
 enum queue_totals {
     QUEUE_TOTAL,
     QUEUE_TOTAL_LEASED,
@@ -321,7 +331,8 @@ enum queue_totals {
 };
 uint64_t queue_total(enum queue_totals which);
 
-/* Whether all invariants hold; names what does not on out. O(events). */
+/* Returns true if all invariants hold; otherwise prints the violation to out.
+ * O(events). */
 bool queue_check(const struct queue *queue, FILE *out);
 
 #endif

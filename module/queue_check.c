@@ -1,11 +1,11 @@
-/* queue_check.c - walks all that always holds of a queue: see queue.h. */
+/* queue_check.c - checks all invariants of a queue: see queue.h. */
 #include "late.h"
 #include "queue_inside.h"
 
-/* Of which an event has one at most, and beside it EVENT_HEAP. */
+/* An event has at most one of the first three, and possibly EVENT_HEAP. */
 #define QUEUE_PLACES (EVENT_READY | EVENT_LEASED | EVENT_DEAD | EVENT_HEAP)
 
-/* What was met on the way. */
+/* The state of a check. */
 struct queue_checking {
     const struct queue *queue;
     const char *wrong;
@@ -18,7 +18,7 @@ struct queue_checking {
     size_t bytes;
 };
 
-/* A list of those that have a flag. */
+/* Checks a list of events with this flag. */
 static void
 check_list(struct queue_checking *checking, const struct queue_list *list,
            unsigned flag)
@@ -30,14 +30,14 @@ check_list(struct queue_checking *checking, const struct queue_list *list,
     for (event = list->first; event != NULL; event = event->link.next) {
         if ((event->flags & QUEUE_PLACES) != flag ||
             event->link.prev != before) {
-            checking->wrong = "[Q1] a list has a link that is none";
+            checking->wrong = "[Q1] a list has an invalid link";
             return;
         }
         before = event;
         count++;
     }
     if (list->last != before || list->count != count) {
-        checking->wrong = "[Q1] a list ends elsewhere, or has others";
+        checking->wrong = "[Q1] a list has a wrong end or count";
     }
 }
 
@@ -52,31 +52,34 @@ check_ready(struct queue_checking *checking)
 
         if (event->link.time > queue->asked ||
             (next != NULL && event->link.time > next->link.time)) {
-            checking->wrong = "[Q2] ready is not in order";
+            checking->wrong = "[Q2] the ready list is not sorted";
             return;
         }
     }
 }
 
-/* A heap of those that have just these flags, none after a time. */
+/* Checks a heap: all events have exactly these flags, and none is after a
+ * time. */
 static void
 check_heap(struct queue_checking *checking, const struct heap *heap,
            unsigned flags, uint64_t until)
 {
     if (!heap_check(heap)) {
-        checking->wrong = "[Q9] a heap is none";
+        checking->wrong = "[Q9] a heap is invalid";
         return;
     }
     for (uint64_t i = 0; i < heap->count; i++) {
         const struct event *event = heap_at(heap, i);
 
         if ((event->flags & QUEUE_PLACES) != flags) {
-            checking->wrong = "[Q1] an event that is elsewhere is in a heap";
+            checking->wrong =
+                "[Q1] an event in a heap has the flags of another place";
         } else if (event_time(event) > until) {
-            checking->wrong = "[Q2] an event has passed that has not";
+            checking->wrong = "[Q2] a heap has an event beyond its end time";
         } else if ((flags & EVENT_READY) == 0 &&
                    (event_token(event) != 0) != ((flags & EVENT_LEASED) != 0)) {
-            checking->wrong = "[Q5] an event waits that someone has, or not";
+            checking->wrong = "[Q5] an event in a heap has a token without a "
+                              "lease, or the reverse";
         }
     }
 }
@@ -102,11 +105,11 @@ check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 
     (void)ttl;
     if (event->flags & QUEUE_PLACES) {
-        checking->wrong = "[Q1] an event that is elsewhere waits";
+        checking->wrong = "[Q1] a pending event has the flags of another place";
     } else if (event_time(event) < checking->queue->waiting.mown) {
-        checking->wrong = "[Q3] an event waits for a time that was mown";
+        checking->wrong = "[Q3] a pending event is due before the last mow";
     } else if (event_token(event) != 0) {
-        checking->wrong = "[Q5] an event waits that someone has";
+        checking->wrong = "[Q5] a pending event has a lease token";
     }
     return checking->wrong == NULL;
 }
@@ -119,11 +122,11 @@ check_leased(struct lawn_timer *timer, uint64_t ttl, void *arg)
 
     (void)ttl;
     if ((event->flags & QUEUE_PLACES) != EVENT_LEASED) {
-        checking->wrong = "[Q1] an event that is elsewhere is leased";
+        checking->wrong = "[Q1] a leased event has the flags of another place";
     } else if (event_time(event) < checking->queue->leases.mown) {
-        checking->wrong = "[Q3] a lease ends at a time that was mown";
+        checking->wrong = "[Q3] a lease ends before the last mow";
     } else if (event_token(event) == 0) {
-        checking->wrong = "[Q5] an event is leased that nobody has";
+        checking->wrong = "[Q5] a leased event has no lease token";
     }
     return checking->wrong == NULL;
 }
@@ -137,14 +140,16 @@ check_event(struct queue_checking *checking, const struct event *event)
     bool heap = (event->flags & EVENT_HEAP) != 0;
 
     if (!ready && !dead && !heap && !lawn_pending(&event->timer)) {
-        checking->wrong = "[Q1] an event is nowhere";
+        checking->wrong = "[Q1] an event has no place";
     } else if (!leased && event_spent(event) != dead) {
-        checking->wrong = "[Q6] an event is dead that may be leased, or not";
+        checking->wrong =
+            "[Q6] a dead event has tries left, or a live one has none";
     } else if (event_token(event) == 0 &&
                event_due(event) != event_time(event)) {
-        checking->wrong = "[Q7] an event is not in its place when it is due";
+        checking->wrong =
+            "[Q7] the place of an event does not match its due time";
     } else if (event_token(event) > checking->queue->token) {
-        checking->wrong = "[Q8] an event has a token that was not told";
+        checking->wrong = "[Q8] an event has a token that was never issued";
     }
     checking->ready += ready ? 1 : 0;
     checking->dead += dead ? 1 : 0;
@@ -193,21 +198,22 @@ check_counts(struct queue_checking *checking)
         checking->dead != queue->dead.count ||
         checking->leased != queue_leased_count(queue) ||
         checking->waiting != queue_timeline_count(&queue->waiting)) {
-        checking->wrong = "[Q1] an event is in the table alone, or not";
+        checking->wrong =
+            "[Q1] the table and the places differ in their events";
     } else if (checking->bytes != queue->bytes ||
                checking->data != queue->data ||
                checking->leased_data != queue->leased_data) {
-        checking->wrong = "[Q4] bytes, or data, are not what there is";
+        checking->wrong = "[Q4] the counts of bytes or data are wrong";
     }
 }
 
-/* A lawn, and what runs there. */
+/* Checks a lawn and its timers. */
 static void
 check_field(struct queue_checking *checking,
             const struct queue_timeline *timeline, lawn_visit_fn *visit)
 {
     if (timeline->mown > lawn_now(timeline->lawn)) {
-        checking->wrong = "[Q3] mown is after the lawn's time";
+        checking->wrong = "[Q3] mown is later than the lawn's time";
     } else {
         (void)lawn_each(timeline->lawn, visit, checking);
     }

@@ -1,5 +1,4 @@
-/* queue_due.c - which events are due: they move to ready in the order of their
- * times. */
+/* queue_due.c - moves due events to ready, in the order of their times. */
 #include "queue_inside.h"
 
 static void
@@ -16,7 +15,7 @@ end_lease_timer(struct lawn_timer *timer, void *arg)
     queue_end_lease(arg, LAWN_CONTAINER(timer, struct event, timer));
 }
 
-/* The first of the heap of those that wait, or of leases. */
+/* Promotes the first event of the heap of pending events, or of leases. */
 static void
 promote_from_heap(struct queue *queue, uint64_t time)
 {
@@ -33,9 +32,10 @@ promote_from_heap(struct queue *queue, uint64_t time)
     }
 }
 
-/* A timeline was mown by then, which is no earlier than its lawn's time; left: there may
- * be more. The lawn's position may be anywhere up to that, and up to what is due
- * next: nothing may be started there that is due before. */
+/* Records that a timeline was mown up to then, which is not before its lawn's
+ * time. left: more events may be due. The lawn's position may be anywhere up to
+ * that time and up to the next deadline, so no timer may be started there with
+ * an earlier deadline. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -45,8 +45,9 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
-/* Moves what is due by then to ready, so many events at most, in the order of all
- * lawns and heaps. Of one time those of the heaps come first: see queue_timeline_open.c. */
+/* Moves events that are due by then to ready, at most budget events, in the
+ * order of all lawns and heaps. At the same time, events of the heaps come
+ * first: see queue_timeline.c. */
 static void
 promote_until(struct queue *queue, uint64_t then, uint64_t budget)
 {
@@ -85,7 +86,8 @@ promote_until(struct queue *queue, uint64_t then, uint64_t budget)
     }
 }
 
-/* Puts those that have passed in their places among so many of ready. */
+/* Moves events that were found late to their positions among the first `budget`
+ * of ready. */
 static void
 promote_passed(struct queue *queue, uint64_t budget)
 {
@@ -141,7 +143,7 @@ queue_next_pending(const struct queue *queue)
     return end < next ? end : next;
 }
 
-/* The first that is known to be due; NULL: none. */
+/* Returns the first ready event, or NULL. */
 static const struct event *
 first_ready(const struct queue *queue)
 {
@@ -164,7 +166,7 @@ queue_next(struct queue *queue)
     return coming < next ? coming : next;
 }
 
-/* Those that nobody is given again come first. */
+/* Dead events come first. */
 bool
 queue_first(struct queue *queue, struct queue_event *out)
 {

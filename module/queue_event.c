@@ -1,4 +1,4 @@
-/* queue_event.c - the blocks of events, and the number of all events. */
+/* queue_event.c - the blocks of events, and the total number of events. */
 #include "memory.h"
 #include "queue_inside.h"
 

@@ -1,9 +1,9 @@
-/* queue_lease.c - events that someone has, and those that nobody is given again.
+/* queue_lease.c - leased events and dead events.
  *
- * What is leased stands in a field of its own until the lease ends, and then goes to
- * ready by that time, or to dead if it was leased as often as it may be. Nothing of
- * that changes an event: what it is follows from what it holds and the time, so
- * there is nothing that replicas would have to be told. */
+ * A leased event is in the timeline `leases` until the lease ends. Then it
+ * moves to ready, by that time, or to dead if it has no tries left. This does
+ * not change the event: its state follows from its contents and the time, so
+ * nothing has to be replicated. */
 #include "memory.h"
 #include "queue_inside.h"
 
@@ -22,7 +22,8 @@ queue_state_at(const struct queue_event *event, uint64_t now)
                                                        : QUEUE_DUE;
 }
 
-/* Its block has room for what is new, or another has. NULL: no memory. */
+/* Returns a block with room for the new data: the old one or a new one. NULL if
+ * memory allocation fails. */
 static struct event *
 resize_block(struct queue *queue, const struct table_place *place,
              struct event *old, const struct queue_lease *lease,
@@ -75,7 +76,8 @@ queue_lease_event(struct queue *queue, struct bytes id,
     queue_note_token(queue, lease->token);
     queue_place_leased(queue, event, lease->ttl, lease->end);
     if (old != event) {
-        queue_event_free(queue, old); /* the caller's bytes may be its */
+        /* the caller's bytes may point into it */
+        queue_event_free(queue, old);
     }
     if (out != NULL) {
         queue_event_read(event, out);

@@ -1,4 +1,4 @@
-/* queue_list.c - lists of events: those that are ready, and those that are dead. */
+/* queue_list.c - lists of events: ready and dead. */
 #include "queue_inside.h"
 
 void

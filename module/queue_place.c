@@ -1,13 +1,15 @@
-/* queue_place_event.c - the place of an event in its queue: waiting, leased, ready or dead.
+/* queue_place.c - the place of an event in its queue: waiting, leased, ready or
+ * dead.
  *
- * What is put in waits, whatever its time is, even if that has passed, as on a replica
- * whose clock is ahead of its master's; until queue_promote_due() finds it. Then it
- * mostly goes to the end of ready. If it is due before the end it goes to the heap of
- * those that have passed, and from there to its place when those before it are asked
- * for: so no order of events makes this slow. */
+ * A new event is pending, even if its time has passed, as on a replica whose
+ * clock is ahead of its master's, until queue_promote_due() finds it. Then it
+ * usually moves to the end of ready. If it is due before the last ready event,
+ * it moves to the heap `passed`, and from there to its position when the events
+ * before it are requested. So no order of events makes this slow. */
 #include "queue_inside.h"
 
-/* Without memory all is in the list, be it long. */
+/* If memory allocation fails, the event is inserted into the list, which may
+ * take long. */
 void
 queue_place_ready(struct queue *queue, struct event *event, uint64_t time)
 {
@@ -65,8 +67,8 @@ queue_reserve_leases(struct queue *queue)
                                queue->waiting.mown);
 }
 
-/* What a call needs beside blocks of events: that of one that is told with a lease.
- * False: no memory. */
+/* Allocates the memory that a call needs besides blocks of events, for an event
+ * that has a lease. Returns false on failure. */
 bool
 queue_reserve_place(struct queue *queue, const struct queue_event *as)
 {
@@ -143,7 +145,6 @@ queue_unplace(struct queue *queue, struct event *event)
     event->flags &= (uint8_t) ~(EVENT_DEAD | EVENT_READY | EVENT_HEAP);
 }
 
-/* Puts an event in its place: its times as in struct queue_event. */
 void
 queue_place_event(struct queue *queue, struct event *event,
                   const struct queue_event *as)

@@ -1,4 +1,5 @@
-/* queue_settings.c - what is set for a queue, and what it keeps beside its events. */
+/* queue_settings.c - the settings of a queue and its other data besides
+ * events. */
 #include "late.h"
 #include "memory.h"
 #include "queue_inside.h"
@@ -88,7 +89,7 @@ queue_sink_of(const struct queue *queue)
     return &queue->sink;
 }
 
-/* What its two strings take, which are in one block. */
+/* Returns the size of the two strings, which are in one block. */
 static size_t
 sink_size(const struct queue_sink *sink)
 {
@@ -114,7 +115,7 @@ queue_sink_moved(struct queue *queue, char *memory)
     queue->sink.dead.at = memory + queue->sink.to.size;
 }
 
-/* The strings may be its own. */
+/* The strings may point into the current sink. */
 bool
 queue_set_sink(struct queue *queue, const struct queue_sink *sink)
 {

@@ -1,38 +1,41 @@
 /* queue_timeline.c - a queue's events by time: a lawn, and a heap next to it.
  *
- * The lawn is for events of equal TTLs: there they take no memory besides their own and
- * cost nothing until they are due. Events that share their TTL with no others would all
- * stand in its index, where a whole slot is due at once, even if it holds a million. So
- * they go to the heap: events for a time of their own, events for a time that the lawn
- * has passed or that is before the last one of their TTL, and, once there are many
- * events, those whose TTL is not among the known ones.
+ * The lawn is for events that share their TTL: there they need no additional
+ * memory and cost nothing until they are due. Events with unique TTLs would all
+ * be in the lawn's index, where a whole slot becomes due at once, even if it
+ * contains a million. So they go to the heap: events with an individual time,
+ * events whose time the lawn has passed or that is before the last one of their
+ * TTL, and, once there are many events, those with an unknown TTL.
  *
- * A TTL becomes known if there is room, and otherwise now and then in the place of the
- * one that was not used for longest. So those that are often used are known before
- * long, and few of a million TTLs that come once. The first event of a TTL is in the
- * heap. On a master no TTL is forgotten within a millisecond of its use. So of events
- * of one TTL and time that are in both, those in the heap came first, and they are
- * taken first.
+ * A TTL becomes known if there is room, otherwise occasionally in place of the
+ * least recently used one. So frequent TTLs become known quickly, and of a
+ * million TTLs that occur once only a few do. The first event of a TTL is in
+ * the heap. On a master no TTL is forgotten within a millisecond of its use. So
+ * if events of the same TTL and time are in both, those in the heap were pushed
+ * first, and are taken first.
  *
- * A lawn does not grow. A queue of few events has a small one, which is replaced as the
- * queue grows; all of its timers move then: at 4096 events, and at 16384, which takes a
- * millisecond or two and is the last time. The lawn of the leases grows with it. */
+ * A lawn does not grow. A queue of few events has a small one, which is
+ * replaced as the queue grows, moving all its timers: at 4096 events, and for
+ * the last time at 16384, which takes one or two milliseconds. The lawn of the
+ * leases grows with it. */
 #include "memory.h"
 #include "queue_inside.h"
 #include "sizes.h"
 
 /* Known TTLs are a set-associative table. */
 #define KNOWN_WAYS 4u
-/* The events that are refused before one more TTL takes the place of another: of a
- * million TTLs some 4,000 do, and most find a blade. */
+/* The number of refused events before one more TTL replaces another: of a
+ * million TTLs some 4,000 do, and most get a blade. */
 #define REFUSED_MIN 256u
-/* The events of any TTL that are accepted at the time at which a lawn was replaced. */
+/* The number of events of any TTL that are accepted at the time at which a lawn
+ * was replaced. */
 #define SPARE 32768u
 
 /* LAWNS */
 
-/* The number of sets of known TTLs for that number of blades, a power of two: half as
- * many TTLs, and because a lawn has twice the blades the others find one, too. */
+/* Returns the number of sets of known TTLs, a power of two, for this number of
+ * blades. There are half as many known TTLs as blades, and a lawn has twice the
+ * blades, so that the others find one, too. */
 static size_t
 count_known_sets(size_t blades)
 {
@@ -99,9 +102,9 @@ close_timeline(struct queue *queue, struct queue_timeline *timeline)
 
 /* KNOWN TTLS */
 
-/* Whether an event is accepted in the lawn; and notes that its TTL was used. The first
- * event of a TTL is not: TTLs that come once would fill the lawn with blades of one
- * timer. */
+/* Returns true if the lawn accepts an event, and records the use of its TTL.
+ * The first event of a TTL is not accepted: TTLs that occur once would fill the
+ * lawn with blades of one timer. */
 static bool
 accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
             uint64_t ttl, uint64_t time)
@@ -134,7 +137,7 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
          * for the new TTL: see lawn.h. */
         lawn_set_resolution(timeline->lawn, 1);
     }
-    /* It may have been known before. */
+    /* The TTL may have been known before. */
     if (timeline->replaced != queue->now || timeline->spare == 0) {
         return false;
     }
@@ -144,7 +147,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
 
 /* TIMELINES */
 
-/* If there is no memory for the heap the event goes to the lawn, if its time allows. */
+/* If there is no memory for the heap, the event goes to the lawn if its time
+ * allows that. */
 bool
 queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
                    struct event *event, uint64_t ttl, uint64_t time)
@@ -217,8 +221,8 @@ collect_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
     return true;
 }
 
-/* Replaces the lawn by another one and moves its timers. Returns false, and changes
- * nothing, if there is no memory. */
+/* Replaces the lawn by another one, and moves its timers. Returns false, and
+ * changes nothing, if memory allocation fails. */
 static bool
 replace_lawn(struct queue *queue, struct queue_timeline *timeline,
              unsigned size, uint64_t position)

@@ -1,9 +1,9 @@
-/* queue_walk.c - walks over all events: to visit, copy, scan and move them. */
+/* queue_walk.c - visits, copies, scans and moves all events. */
 #include "late.h"
 #include "memory.h"
 #include "queue_inside.h"
 
-/* A cursor is the first 32 bits of a hash: as many as a tag has. */
+/* A cursor is the first 32 bits of a hash, the size of a tag. */
 #define QUEUE_CURSOR_SHIFT 32u
 
 /* WALKS */
@@ -14,8 +14,8 @@ struct visiting {
     uint64_t now;
 };
 
-/* ttl, or that of its lease if it has one: 0 if it stands in no queue of equal
- * delays. */
+/* ttl is that of the event, or of its lease if it has one; 0 if it is in no
+ * queue of equal delays. */
 static bool
 visit_event(const struct visiting *visiting, const struct event *event,
             uint64_t ttl)
@@ -60,7 +60,7 @@ visit_heap_event(struct event *event, void *arg)
     return visit_event(arg, event, 0);
 }
 
-/* Those in the heap first, as they would be taken. */
+/* Visits the heap first, since its events are taken first. */
 static bool
 visit_timeline(const struct queue_timeline *timeline, struct visiting *visiting)
 {
@@ -96,7 +96,8 @@ struct copying {
     struct lawn *lawn;
 };
 
-/* The same event, in no place yet. NULL: no memory. */
+/* Copies an event; the copy is in no place. Returns NULL if memory allocation
+ * fails. */
 static struct event *
 copy_event(struct queue *to, const struct event *event)
 {
@@ -160,7 +161,7 @@ copy_list(struct queue *to, struct queue_list *list,
     return true;
 }
 
-/* Entry by entry: each stays where it is. */
+/* Copies a heap entry by entry; each keeps its index. */
 static bool
 copy_heap(struct queue *to, struct heap *heap, const struct heap *from)
 {
@@ -189,7 +190,7 @@ copy_timeline(struct queue *to, struct queue_timeline *timeline,
            (from->lawn == NULL || lawn_each(from->lawn, copy_timer, &copying));
 }
 
-/* Lawns as there are, at the same positions. */
+/* Creates the same lawns at the same positions. */
 static bool
 copy_lawns(struct queue *to, const struct queue *queue)
 {
@@ -247,7 +248,7 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
 
         for (size_t i = 0; i < segment->used; i++) {
             if (segment->tags[i] < hash >> QUEUE_CURSOR_SHIFT) {
-                continue; /* it was visited before two segments became one */
+                continue; /* visited before two segments were merged */
             }
             if (enough && segment->tags[i] != segment->tags[i - 1]) {
                 return segment->tags[i];
@@ -262,7 +263,7 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
     return hash >> QUEUE_CURSOR_SHIFT;
 }
 
-/* Lets the events of a segment be moved, and the segment. */
+/* Lets the caller move the events of a segment, and the segment. */
 static void
 defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
                void *arg)

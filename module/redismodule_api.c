@@ -1,4 +1,5 @@
-/* redismodule_api.c - defines the server's functions and looks them up by name. */
+/* redismodule_api.c - defines the server's functions and looks them up by
+ * name. */
 #include "redismodule_api.h"
 
 #include <string.h>
@@ -91,7 +92,7 @@
     X(RedisModule_InfoAddSection)                                              \
     X(RedisModule_InfoAddFieldULongLong)
 
-/* NULL if the server has none of that name. */
+/* NULL if the server lacks the function. */
 #define OPTIONAL_FUNCTIONS(X)                                                  \
     X(RedisModule_TryAlloc)                                                    \
     X(RedisModule_CachedMicroseconds)                                          \
@@ -105,14 +106,14 @@ REQUIRED_FUNCTIONS(DEFINE)
 OPTIONAL_FUNCTIONS(DEFINE)
 #undef DEFINE
 
-/* Stores the function of that name at *out. Returns REDISMODULE_ERR if there is
- * none. */
+/* Stores the function of that name at *out. Returns REDISMODULE_ERR if it does
+ * not exist. */
 typedef int get_api_fn(const char *name, void *out);
 
 const char *
 redismodule_api_load(RedisModuleCtx *ctx)
 {
-    /* All that is known of a context: its first member is this pointer. */
+    /* The first member of a context is this pointer; the rest is opaque. */
     get_api_fn *get_api = NULL;
     memcpy(&get_api, ctx, sizeof(get_api));
     const char *missing = NULL;

@@ -1,9 +1,10 @@
-/* redismodule_api.h - the part of the module API of Redis (from 7.0 on) and Valkey
- * that this module uses, under upstream's own names. One .so serves both servers.
+/* redismodule_api.h - the part of the module API of Redis (from 7.0 on) and
+ * Valkey that this module uses, under upstream's own names. One .so serves both
+ * servers.
  *
  * Nothing here is linked: the server passes a context whose first member is
- * RedisModule_GetApi, which looks up all other functions by name. Whether a server
- * has a function is decided by that lookup, never by its version.
+ * RedisModule_GetApi, which looks up all other functions by name. Whether a
+ * server has a function is decided by that lookup, never by its version.
  *
  * Structures that are shared with the server must have the server's layout: the
  * order and the types of their members must not change.
@@ -35,7 +36,7 @@ typedef uint64_t RedisModuleTimerID;
 #define REDISMODULE_ERR 1
 #define REDISMODULE_APIVER_1 1
 
-/* RedisModule_OpenKey(). A server that does not know the last three ignores
+/* RedisModule_OpenKey(). Servers that do not know the last three ignore
  * them. */
 #define REDISMODULE_READ 0x1
 #define REDISMODULE_WRITE 0x2
@@ -80,8 +81,8 @@ typedef uint64_t RedisModuleTimerID;
 /* RedisModule_EventLoopAdd(). */
 #define REDISMODULE_EVENTLOOP_READABLE 0x1
 
-/* SERVER EVENTS: RedisModule_SubscribeToServerEvent(), and what a callback
- * receives. */
+/* SERVER EVENTS: RedisModule_SubscribeToServerEvent(), and the data of
+ * callbacks. */
 #define REDISMODULE_EVENT_REPLICATION_ROLE_CHANGED 0
 #define REDISMODULE_EVENT_FLUSHDB 2
 #define REDISMODULE_EVENT_LOADING 3
@@ -170,8 +171,8 @@ typedef struct RedisModuleTypeMethods {
     void *(*copy2)(RedisModuleKeyOptCtx *ctx, const void *value);
 } RedisModuleTypeMethods;
 
-/* COMMAND DOCUMENTATION: RedisModule_SetCommandInfo(). Lists end with an element
- * that is all zero. */
+/* COMMAND DOCUMENTATION: RedisModule_SetCommandInfo(). Lists end with an
+ * element that is all zero. */
 typedef enum {
     REDISMODULE_ARG_TYPE_STRING,
     REDISMODULE_ARG_TYPE_INTEGER,
@@ -243,7 +244,7 @@ typedef struct RedisModuleCommandHistoryEntry {
     const char *changes;
 } RedisModuleCommandHistoryEntry;
 
-/* With these sizes a later server can read lists of the layout above. */
+/* With these sizes, a newer server can read lists of the layout above. */
 typedef struct RedisModuleCommandInfoVersion {
     int version;
     size_t sizeof_historyentry;
@@ -263,8 +264,8 @@ typedef struct RedisModuleCommandInfo {
     RedisModuleCommandArg *args;
 } RedisModuleCommandInfo;
 
-/* FUNCTIONS. Some servers lack those that redismodule_api.c lists as optional:
- * they are NULL there. Hidden, so that a call needs no entry of the GOT. */
+/* FUNCTIONS. Those that redismodule_api.c lists as optional are NULL on servers
+ * that lack them. Hidden visibility, so that a call needs no GOT entry. */
 #pragma GCC visibility push(hidden)
 
 /* Memory, time, random numbers */
@@ -451,8 +452,8 @@ extern int (*RedisModule_InfoAddFieldULongLong)(RedisModuleInfoCtx *ctx,
                                                 unsigned long long value);
 #pragma GCC visibility pop
 
-/* Looks up all functions. Returns the name of a required function that the server
- * lacks, or NULL if it has them all. */
+/* Looks up all functions. Returns the name of a required function that the
+ * server lacks, or NULL if it has them all. */
 const char *redismodule_api_load(RedisModuleCtx *ctx);
 
 #endif

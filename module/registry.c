@@ -1,25 +1,25 @@
-/* registry.c - which keys are to be looked at: see registry.h.
+/* registry.c - the wake-up times of keys: see registry.h.
  *
- * A database has two stores. The one of what is coming has a timer per key, due
- * when the key is; its clock has come as far as keys were taken, and a store
- * takes no timer for a time that its clock has passed. Keys set for such a time
- * stand in the other, in the order in which they were set: they are overdue, and
- * come before what is coming if they were set for before. There the clock only
- * counts, and each timer is due at the next count; the payload is the time that was
- * set.
+ * A database has two stores. The store `coming` has a timer per key, due at the
+ * key's wake-up. Its clock is the time up to which keys were taken, and a store
+ * accepts no timer before its clock. Keys with such a time are in the other
+ * store, `overdue`, in the order in which they were set. They are taken before
+ * those in `coming` if their time is earlier. The clock of `overdue` is a
+ * counter, each timer is due at the next count, and the payload is the time
+ * that was set.
  *
- * That is so while the wall clock goes forward. Set back, it makes what is set
- * for soon look overdue; so nothing is taken from there before the clock of what
- * is coming has passed `now`, unless all is sorted anew, by a store whose clock
- * starts before all of them.
+ * This assumes that the wall clock advances. If it is set back, keys set for
+ * the near future look overdue. So nothing is taken from `overdue` before the
+ * clock of `coming` has passed `now`, unless all keys are sorted again into a
+ * store whose clock starts before all of them.
  *
- * The databases are in an array sorted by their numbers, to find one; and in a
- * heap, by a time before which none of its keys is due, to find the next. That
- * is only a bound: removals leave it, and a pop that finds nothing mends it.
+ * The databases are in an array sorted by number, to find one, and in a heap by
+ * a lower bound of the times of their keys, to find the next. Removals do not
+ * update the bound; a pop that finds no key corrects it.
  *
- * What would break it: a bound later than a key of the database; a clock of what
- * is coming that is moved beyond the bound of another database, which would take
- * keys out of order.
+ * What would break it: a bound later than a key of the database; moving the
+ * clock of `coming` beyond the bound of another database, which would take keys
+ * out of order.
  */
 #include "registry.h"
 
@@ -30,14 +30,14 @@
 struct registry_db {
     int number;
     size_t place;           /* in the heap */
-    uint64_t bound;         /* no key is due before it; NEVER: no keys */
-    uint64_t overdue_bound; /* the same of those overdue */
+    uint64_t bound;         /* no key is due earlier; NEVER: no keys */
+    uint64_t overdue_bound; /* the same for overdue keys */
     struct lawn_store *coming;
-    struct lawn_store *overdue; /* NULL: none yet */
+    struct lawn_store *overdue; /* NULL: not created yet */
 };
 
 static struct {
-    struct registry_db **sorted; /* and the heap behind it, in one block */
+    struct registry_db **sorted; /* followed by the heap, in the same block */
     struct registry_db **heap;
     size_t count;
     size_t room;
@@ -58,8 +58,8 @@ release(void *memory, void *context)
     memory_free(memory);
 }
 
-/* A small lawn: few databases have many keys, and those stand on no blade
- * anyway, since each has a time of its own. */
+/* A small lawn: few databases have many keys, and these use no blades, since
+ * each has an individual time. */
 static struct lawn_store *
 create_store(uint64_t now)
 {
@@ -86,7 +86,7 @@ set_heap_place(size_t place, struct registry_db *db)
     db->place = place;
 }
 
-/* A database's bound has changed. */
+/* Updates the heap after a database's bound has changed. */
 static void
 sift(struct registry_db *db)
 {
@@ -121,7 +121,7 @@ set_bound(struct registry_db *db, uint64_t bound)
 
 /* DATABASES */
 
-/* Where a database is, or would be, in the sorted array. */
+/* Returns the index of a database in the sorted array, or where it would be. */
 static size_t
 find_place(int number)
 {
@@ -172,7 +172,7 @@ grow(void)
     return true;
 }
 
-/* In and out of the sorted array. */
+/* Insertion into and removal from the sorted array. */
 static void
 insert_into_sorted(struct registry_db *db)
 {
@@ -232,7 +232,7 @@ free_db(struct registry_db *db)
 
 /* KEYS */
 
-/* Keys have left: where there are none, nothing is bound. */
+/* Resets the bound of a database that has no keys left. */
 static void
 reset_bound_if_empty(struct registry_db *db)
 {
@@ -245,7 +245,7 @@ reset_bound_if_empty(struct registry_db *db)
     }
 }
 
-/* Into the store of what is overdue, in place of one in the other. */
+/* Adds a key to the overdue store, and removes it from the other. */
 static bool
 set_overdue(struct registry_db *db, struct bytes name, uint64_t when)
 {
@@ -361,7 +361,7 @@ registry_next(void)
 
 /* TAKING */
 
-/* Copies all keys of one store into another, each with its own time. */
+/* Copies all keys of one store into another, with their times. */
 static bool
 copy_store(const struct lawn_store *from, struct lawn_store *to)
 {
@@ -381,8 +381,9 @@ copy_store(const struct lawn_store *from, struct lawn_store *to)
     return true;
 }
 
-/* The clock was set back: all keys into a store whose clock has passed none of
- * them. False: no memory. */
+/* Rebuilds the store after the clock was set back: moves all keys to a store
+ * whose clock has passed none of them. Returns false if memory allocation
+ * fails. */
 static bool
 rebuild_store(struct registry_db *db)
 {
@@ -405,9 +406,9 @@ rebuild_store(struct registry_db *db)
     return true;
 }
 
-/* Whether the first that is overdue comes before what is coming. A key that is set
- * for the present over and over, as there is much to do for it, comes after those
- * that had to wait meanwhile. */
+/* Returns true if the first overdue key precedes those that are coming. A key
+ * that is set for the present again and again, because it has much work, comes
+ * after keys that had to wait meanwhile. */
 static bool
 find_overdue(const struct registry_db *db, uint64_t until)
 {
@@ -422,8 +423,8 @@ find_overdue(const struct registry_db *db, uint64_t until)
     return when <= coming;
 }
 
-/* Removes the first key of the database that is due by `until`, which is not after
- * now. Returns false if there is none. */
+/* Removes the first key of the database that is due by `until`, which is not
+ * after now. Returns false if there is none. */
 static bool
 pop_due(struct registry_db *db, uint64_t now, uint64_t until,
         struct bytes *name, uint64_t *when)
@@ -451,7 +452,7 @@ registry_pop(uint64_t now, int *number, struct bytes *name, uint64_t *when)
     registry.now = now;
     while (registry_next() <= now && registry_next() < LAWN_NEVER) {
         struct registry_db *db = registry.heap[0];
-        /* Another database may have a key that is due before this one's. */
+        /* Another database may have an earlier key. */
         uint64_t until = now;
         for (size_t i = 1; i <= 2 && i < registry.count; i++) {
             if (registry.heap[i]->bound < until) {
@@ -468,7 +469,7 @@ registry_pop(uint64_t now, int *number, struct bytes *name, uint64_t *when)
             bound = db->overdue_bound;
         }
         set_bound(db, bound);
-        /* There was no memory to sort. */
+        /* There was no memory for sorting. */
         if (bound <= until) {
             return false;
         }

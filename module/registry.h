@@ -1,10 +1,10 @@
-/* registry.h - which keys are to be looked at, and when: by database and name,
- * each at most once. Names are all it knows; who looks may find another key
- * there, or none.
+/* registry.h - the wake-up times of keys, by database and name, at most one for
+ * each key. It stores only names: the caller may find a different key under the
+ * name, or none.
  *
- * Costs: K keys in D databases; set O(1) and O(log D), remove O(log D), pop
- * O(log D) and what the clock's way costs a lawn. An empty database that was
- * used takes 14 KiB until it is flushed; a key of 10 bytes, 83.
+ * Costs, for K keys in D databases: set O(1) and O(log D); remove O(log D); pop
+ * O(log D) plus the lawn's cost of advancing its clock. An empty database that
+ * was used takes 14 KiB until it is flushed; a key of 10 bytes takes 83.
  */
 #ifndef REGISTRY_H
 #define REGISTRY_H
@@ -15,29 +15,31 @@
 
 #define REGISTRY_NAME_MAX 65535u
 
-/* The time of keys that are to be looked at at once, because events in them may have
- * been due before they came here: listeners here have not heard of them. */
+/* The time of keys that need attention at once, because events in them may have
+ * become due before the keys reached this server, so its clients were not
+ * notified. */
 #define REGISTRY_AT_ONCE 0u
 
-/* Sets when a key is to be looked at, in place of what was set before. False: no
- * memory, or the name is too long; what was set before stays. */
+/* Sets the wake-up time of a key, replacing the previous one. Returns false if
+ * memory allocation fails or the name is too long; the previous time then
+ * stays. */
 bool registry_set(int db, struct bytes name, uint64_t when);
 void registry_remove(int db, struct bytes name);
-/* db < 0: all. */
+/* db < 0: all databases. */
 void registry_flush(int db);
 void registry_swap(int a, int b);
 
-/* The earliest time set; LAWN_NEVER: none. It is earlier than that if the key
- * that had it was removed or set anew: so one who waits may wake up once for
- * nothing, and nobody searches when a key goes. */
+/* Returns the earliest time, or LAWN_NEVER. It may be too early if the key with
+ * that time was removed or set again. So a wake-up may find nothing to do, and
+ * a removal needs no search. */
 uint64_t registry_next(void);
 
-/* Takes a key whose time has come by now, in the order of times; but keys that were
- * set for times at which others had been taken come in the order in which they were
- * set, among themselves. False:
- * none. name stays until the next call of any function here. A now before that
- * of the last pop is fine: the clock was set back, and when the next key that
- * was set since is due, its database is sorted anew, once. */
+/* Removes a key whose time is now or earlier, in the order of times. Keys that
+ * were set for times up to which keys had already been taken are returned in
+ * the order in which they were set. Returns false if there is none. name is
+ * valid until the next call of any function here. now may be before that of the
+ * last pop if the clock was set back: the database of the next key that was set
+ * since is then sorted again, once. */
 bool registry_pop(uint64_t now, int *db, struct bytes *name, uint64_t *when);
 
 /* O(D) */

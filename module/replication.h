@@ -1,10 +1,10 @@
-/* replication.h - the words of LAWN.APPLY, by which replicas and the append-only file
- * learn what a master did: LAWN.APPLY key verb word ...
+/* replication.h - the arguments of LAWN.APPLY, which replicates changes to
+ * replicas and the append-only file: LAWN.APPLY key verb word ...
  */
 #ifndef REPLICATION_H
 #define REPLICATION_H
 
-/* The words of ADD for each event; */
+/* The arguments of ADD for each event; */
 enum {
     REPLICATION_ADD_ID,
     REPLICATION_ADD_PAYLOAD,

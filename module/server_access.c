@@ -1,9 +1,10 @@
-/* server_access.c - what the user of a call is allowed to do. */
+/* server_access.c - permissions of the user of a call. */
 #include "server_access.h"
 
 #include "server_host.h"
 
-/* A command for administrators that is rarely renamed, unlike DEBUG and CONFIG. */
+/* A command for administrators that is rarely renamed, unlike DEBUG and
+ * CONFIG. */
 #define ADMIN_COMMAND "BGREWRITEAOF"
 static RedisModuleString *admin_command;
 
@@ -14,9 +15,9 @@ server_access_init(void)
                                              sizeof(ADMIN_COMMAND) - 1);
 }
 
-/* Returns the user of a call. Returns NULL if there is none: *any is true if the
- * caller is another module or the server itself, which may do everything, and false
- * if it is a script, whose user is unknown. */
+/* Returns the user of a call. Returns NULL if there is none: *any is true if
+ * the caller is another module or the server itself, which may do everything,
+ * and false if it is a script, whose user is unknown. */
 static RedisModuleUser *
 find_user(struct host *host, bool *any)
 {
@@ -66,8 +67,8 @@ server_access_check(struct host *host)
         RedisModule_FreeModuleUser(user);
     }
     if (!may) {
-        host_error(host, "NOPERM this command is for the server itself and for "
-                         "users who may run " ADMIN_COMMAND);
+        host_error(host, "NOPERM this command is internal; it requires "
+                         "permission to run " ADMIN_COMMAND);
     }
     return may;
 }

@@ -1,4 +1,4 @@
-/* server_access.h - what the user of a call is allowed to do. */
+/* server_access.h - permissions of the user of a call. */
 #ifndef SERVER_ACCESS_H
 #define SERVER_ACCESS_H
 
@@ -8,11 +8,12 @@ struct host;
 
 void server_access_init(void);
 
-/* Whether the client may run the command. If not, the error was replied.
+/* Returns true if the client may run the command; otherwise replies with an
+ * error and returns false.
  *
- * Servers before 7.2 have no ACL categories for the commands of modules, so rules by
- * category do not cover them. There, a guarded command is only for users who may run a
- * command that is for administrators. */
+ * Servers before 7.2 have no ACL categories for module commands, so rules by
+ * category do not cover them. There, a guarded command requires permission to
+ * run a certain command for administrators. */
 bool server_access_check(struct host *host);
 
 #endif

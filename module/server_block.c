@@ -13,7 +13,8 @@ host_block(struct host *host, uint64_t ms)
         return true;
     }
     int flags = RedisModule_GetContextFlags(host->ctx);
-    /* On a replica no tick unblocks anyone: its master decides what is due. */
+    /* On a replica no tick unblocks clients: the master decides which events
+     * are due. */
     if (flags & REDISMODULE_CTX_FLAGS_DENY_BLOCKING ||
         !(flags & REDISMODULE_CTX_FLAGS_MASTER)) {
         return false;
@@ -25,9 +26,10 @@ host_block(struct host *host, uint64_t ms)
     return true;
 }
 
-/* A client's own call is never run while writes are paused. A call of a client that a
- * tick unblocked may be, and if it replicated anything the server would abort. A
- * client whose time is over gets the reply that nothing was due. */
+/* The server does not run a client's own call while writes are paused. But it
+ * may run the call of a client that a tick unblocked, and would abort if that
+ * call replicated anything. A client whose timeout has passed gets the reply
+ * that nothing was due. */
 bool
 host_frozen(struct host *host)
 {

@@ -11,8 +11,9 @@
 /* Up to this number of arguments nothing is allocated. */
 #define STACK_ARGS 16u
 
-/* A call's time is that at which it began, which some servers know. A call of a client
- * that was blocked comes late, and reads the clock. */
+/* Returns the time at which the call began, if the server provides it. For the
+ * call of a client that was blocked that time is too old, so this reads the
+ * clock. */
 static uint64_t
 call_time(enum server_why why)
 {
@@ -41,8 +42,8 @@ open_key(struct host *host)
         host_error(host, "TRYAGAIN the key is being drained to its sink");
         return false;
     }
-    /* A blocked client waits for a key of this type, whatever else the name holds
-     * meanwhile, as with the server's own types. */
+    /* A blocked client keeps waiting for a key of this type, whatever other
+     * value the name has meanwhile, as with the server's own types. */
     if (!other || host->why == SERVER_TIMED_OUT) {
         return true;
     }
@@ -55,8 +56,9 @@ open_key(struct host *host)
     return false;
 }
 
-/* Reports the positions of the keys of a command that has more than one: in a cluster
- * they must be in the same slot, and no server finds them by the key specs alone. */
+/* Reports the positions of the keys of a command that has more than one. In a
+ * cluster they must be in the same slot, and servers do not find them from the
+ * key specs. */
 static void
 report_key_positions(const struct command *command, RedisModuleCtx *ctx,
                      RedisModuleString **argv, int argc)
@@ -120,8 +122,8 @@ run(struct server_entry *entry, enum server_why why, RedisModuleCtx *ctx,
     return host.stays ? REDISMODULE_ERR : REDISMODULE_OK;
 }
 
-/* A signal calls this for every client that is blocked on the key: those that come too
- * late for what was due return here, before their key is opened. */
+/* A signal runs this for every client that is blocked on the key. If the due
+ * events were already taken, it returns here, before the key is opened. */
 static int
 call_woken(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {

@@ -1,16 +1,17 @@
 /* server_call.h - runs a command of this module in the server.
  *
- * The server calls an entry of module.c, which calls server_call(): arguments become
- * bytes, the key is opened, command_call() does the work through host.h, and the key is
- * closed. For a call of few arguments nothing is allocated on that way.
+ * The server calls an entry of module.c, which calls server_call(): arguments
+ * are converted to bytes, the key is opened, command_call() does the work
+ * through host.h, and the key is closed. A call with few arguments allocates no
+ * memory for this.
  */
 #ifndef SERVER_CALL_H
 #define SERVER_CALL_H
 
 #include "server_host.h"
 
-/* Runs the command for a client. Returns REDISMODULE_OK; the command has replied
- * once, or the client is blocked. */
+/* Runs the command for a client. Returns REDISMODULE_OK; the command has
+ * replied once, or the client is blocked. */
 int server_call(struct server_entry *entry, RedisModuleCtx *ctx,
                 RedisModuleString **argv, int argc);
 

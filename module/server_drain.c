@@ -1,7 +1,7 @@
-/* server_drain.c - which queue is being drained to its sink. */
+/* server_drain.c - the queue that is being drained to its sink. */
 #include "server_drain.h"
 
-/* NULL: none, or it was taken from its key. */
+/* NULL: none, or it was removed from its key. */
 static const struct queue *draining;
 static int draining_db;
 

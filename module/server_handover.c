@@ -1,4 +1,4 @@
-/* server_handover.c - hands the due and the dead events of a key to its sink. */
+/* server_handover.c - delivers the due and dead events of a key to its sink. */
 #include "server_handover.h"
 
 #include "server_host.h"

@@ -1,4 +1,4 @@
-/* server_host.c - the key of a call, and who hears of what happens to it. */
+/* server_host.c - the key of a call, and the notifications about it. */
 #include "server_host.h"
 
 #include "server_keys.h"
@@ -59,7 +59,7 @@ server_add_note(struct host *host, int type, const char *event)
 void
 host_notify(struct host *host, const char *event)
 {
-    /* Only a master reports what is due. */
+    /* Only a master reports due events. */
     if (strcmp(event, "lawn.fire") == 0 &&
         !(RedisModule_GetContextFlags(host->ctx) &
           REDISMODULE_CTX_FLAGS_MASTER)) {
@@ -83,9 +83,10 @@ host_arm(struct host *host, uint64_t when)
     }
 }
 
-/* Asks the server by a push that does nothing, since it knows best what a push would
- * find: it may be short of memory and accept one all the same, while it evicts, or in
- * a transaction that has begun. M: refused if there was no memory. */
+/* Asks the server by running a push that does nothing. Only the server knows
+ * whether it would accept a push: it may be short of memory and still accept
+ * one while it evicts keys, or in a transaction that has begun. M: refused if
+ * there is no memory. */
 bool
 host_full(struct host *host)
 {
@@ -107,7 +108,7 @@ host_full(struct host *host)
     return full;
 }
 
-/* Draws again if the number would make small ones likelier. */
+/* Draws again if the number would make small results more likely. */
 uint64_t
 host_random(struct host *host, uint64_t below)
 {
@@ -129,7 +130,7 @@ server_host_close(struct host *host)
     if (host->key != NULL) {
         RedisModule_CloseKey(host->key);
     }
-    /* A listener may be a module, and take the key away. */
+    /* A subscribed module may delete the key. */
     for (size_t i = 0; i < host->noted; i++) {
         RedisModule_NotifyKeyspaceEvent(host->ctx, host->notes[i].type,
                                         host->notes[i].event, host->argv[1]);

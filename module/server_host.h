@@ -1,7 +1,7 @@
-/* server_host.h - host.h by the server's functions: what one call of a command, or
- * one drain of a key to its sink, is made of. server_host.c has the key and its
- * listeners; replies, replication, access, blocking and commands of the server have a
- * file each.
+/* server_host.h - implements host.h by the server's functions: the state of one
+ * call of a command, or of one drain of a key to its sink. server_host.c
+ * contains the key and its notifications; replies, replication, access,
+ * blocking and commands of the server have a file each.
  */
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
@@ -13,18 +13,19 @@
 /* The number of notifications that one call can send. */
 #define SERVER_NOTES 8u
 
-/* A command as it was registered. */
+/* A registered command. */
 struct server_entry {
     const struct command *command;
-    int mode;     /* in which its key is opened */
-    bool guarded; /* for administrators, which the server cannot enforce */
+    int mode; /* for opening its key */
+    /* for administrators only, which the server cannot enforce */
+    bool guarded;
 };
 
 /* Why a command runs. */
 enum server_why {
     SERVER_CALLED,
-    SERVER_WOKEN,    /* the client was blocked, and something may be due */
-    SERVER_TIMED_OUT /* the client was blocked for as long as it wanted */
+    SERVER_WOKEN,    /* the client was blocked, and events may be due */
+    SERVER_TIMED_OUT /* the client's timeout has passed */
 };
 
 struct server_orders; /* server_orders.c */
@@ -36,8 +37,8 @@ struct host {
     size_t count;
     struct server_entry *entry;
     enum server_why why;
-    RedisModuleCmdFunc woken;     /* what a blocked client calls, */
-    RedisModuleCmdFunc timed_out; /* and if its time is over */
+    RedisModuleCmdFunc woken;     /* called for a woken client */
+    RedisModuleCmdFunc timed_out; /* called when its timeout has passed */
     RedisModuleKey *key;
     struct queue *queue;
     uint64_t now;
@@ -51,28 +52,28 @@ struct host {
     struct server_orders *orders; /* NULL unless a key is drained */
 };
 
-/* An empty string, which lasts. */
+/* A permanent empty string. */
 extern RedisModuleString *server_empty_string;
 
-/* The module itself calls one of its commands, to find out whether the server would
- * let a client run it: the command does nothing. */
+/* Set while the module calls one of its own commands to find out whether the
+ * server would let a client run it. The command then does nothing. */
 extern bool server_probing;
 
-/* Since the module was loaded. */
+/* Counters since the module was loaded. */
 struct server_counts {
     uint64_t waits; /* clients that were blocked */
     uint64_t timed_out;
-    uint64_t
-        foreign; /* calls refused because this node does not own the slot */
+    /* calls refused because this node does not own the slot */
+    uint64_t foreign;
 };
 extern struct server_counts server_counts;
 
 void server_host_init(void);
 
-/* Sends a notification of that class when the call ends. */
+/* Sends a notification of this class when the call ends. */
 void server_add_note(struct host *host, int type, const char *event);
 
-/* The call ends: reports the change of the key, closes it, and sends the
+/* Ends the call: reports the change of the key, closes it, and sends the
  * notifications. */
 void server_host_close(struct host *host);
 

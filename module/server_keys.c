@@ -5,7 +5,8 @@
 
 #include <stdatomic.h>
 
-/* Opens a key without an effect on its age, on statistics and on listeners. */
+/* Opens a key without changing its age or statistics, and without
+ * notifications. */
 #define OPEN_KEY_PEEK                                                          \
     (REDISMODULE_READ | REDISMODULE_OPEN_KEY_NOTOUCH |                         \
      REDISMODULE_OPEN_KEY_NONOTIFY | REDISMODULE_OPEN_KEY_NOSTATS)

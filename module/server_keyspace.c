@@ -1,5 +1,5 @@
-/* server_keyspace.c - what happens to keys and to the server without a command of this
- * module. */
+/* server_keyspace.c - handles changes to keys and to the server that are made
+ * without a command of this module. */
 #include "server_keyspace.h"
 
 #include "registry.h"
@@ -11,13 +11,14 @@
 #include "server_waiters.h"
 #include "server_wakeup.h"
 
-/* As much of a name is compared. */
+/* The number of bytes of a name that are compared. */
 #define NAME_COMPARED 256u
 
 struct keyspace_counts keyspace_counts;
 
-/* The key that was last unlinked, by the beginning of its name. Eviction unlinks a key
- * and then reports it: so it is known whether it was one of this module. */
+/* The key that was last unlinked, by the beginning of its name. Eviction
+ * unlinks a key and then reports it, so this shows whether the evicted key
+ * belonged to this module. */
 static struct {
     int db;
     size_t size;
@@ -47,7 +48,7 @@ was_unlinked_last(int db, struct bytes name)
            memcmp(unlinked.name, name.at, compared_size(name)) == 0;
 }
 
-/* Called for every key that is deleted, renamed and so on, of any type. */
+/* Called for every key of any type that is deleted, renamed, and so on. */
 static int
 key_event(RedisModuleCtx *ctx, int type, const char *event,
           RedisModuleString *key)
@@ -120,7 +121,8 @@ swap_event(RedisModuleCtx *ctx, RedisModuleEvent eid, uint64_t subevent,
     (void)eid;
     (void)subevent;
     const RedisModuleSwapDbInfoV1 *swap = data;
-    /* The queue that is drained is not in the registry, and is not put there again. */
+    /* The queue being drained is not in the registry, and is not added there
+     * again. */
     if (drain_swapped()) {
         untracked_request_search();
     }

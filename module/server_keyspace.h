@@ -1,6 +1,6 @@
-/* server_keyspace.h - what happens to keys and to the server without a command of this
- * module: keys that are renamed, copied, moved, restored, deleted, evicted, flushed or
- * swapped; loads; changes of role.
+/* server_keyspace.h - handles changes to keys and to the server that are made
+ * without a command of this module: keys that are renamed, copied, moved,
+ * restored, deleted, evicted, flushed or swapped; loads; changes of role.
  */
 #ifndef SERVER_KEYSPACE_H
 #define SERVER_KEYSPACE_H
@@ -11,7 +11,7 @@
 /* Subscribes to the events. Returns false if the server refuses. */
 bool keyspace_init(RedisModuleCtx *ctx);
 
-/* A key does not have this value any more. */
+/* Reports that a key no longer has this value. */
 void keyspace_unlinked(int db, struct bytes name, const struct queue *queue);
 
 struct keyspace_counts {

@@ -1,4 +1,4 @@
-/* server_lateness.c - how late keys are looked at. */
+/* server_lateness.c - the lateness of wake-ups. */
 #include "server_lateness.h"
 
 #include "registry.h"

@@ -1,4 +1,4 @@
-/* server_memory.c - memory.h by the server's allocator. */
+/* server_memory.c - implements memory.h by the server's allocator. */
 #include "memory.h"
 #include "redismodule_api.h"
 

@@ -1,4 +1,4 @@
-/* server_orders.c - commands of the server that a drain runs. */
+/* server_orders.c - runs commands of the server during a drain. */
 #include "server_orders.h"
 
 #include "server_clock.h"
@@ -8,7 +8,8 @@
 
 #include <errno.h>
 
-/* The bytes that may be handed over between two checks of the memory. */
+/* The number of bytes that may be delivered between two checks of the
+ * memory. */
 #define UNCHECKED_MAX 65536u
 /* About what an event takes in a stream besides its words. */
 #define ORDER_OVERHEAD 128u
@@ -35,9 +36,10 @@ host_over(struct host *host)
     return clock_us(CLOCK_MONOTONIC) >= host->orders->end;
 }
 
-/* A server that may evict keys does so before a client's next command, and the last
- * one shows whether that helped. A server that may not is out of memory if it is so
- * now, whatever a client last found: that may be long ago, unlike in a call. */
+/* A server that may evict keys does so before a client's next command, and the
+ * result of that command shows whether it helped. A server that may not evict
+ * is out of memory if it is so now; the state that a client's last command
+ * found may be old here, unlike in a call. */
 static bool
 out_of_memory(struct host *host, const struct host_order *order)
 {
@@ -58,7 +60,7 @@ out_of_memory(struct host *host, const struct host_order *order)
     return orders->full && !orders->evicts;
 }
 
-/* The words after the first as strings, each to be freed. */
+/* Converts the words after the first to strings, which the caller frees. */
 static void
 make_strings(struct host *host, const struct host_order *order,
              RedisModuleString **strings)
@@ -98,8 +100,8 @@ keep_error(struct server_orders *orders, const char *text, size_t size)
     return orders->error;
 }
 
-/* S: refused if there are too few replicas, or the disk has failed. E: errors are
- * replies. M: refused if there was no memory. */
+/* S: refused if there are too few replicas, or the disk has failed. E: errors
+ * are replies. M: refused if there is no memory. */
 const char *
 host_call(struct host *host, const struct host_order *order)
 {
@@ -138,9 +140,9 @@ host_call(struct host *host, const struct host_order *order)
     return error;
 }
 
-/* Runs the checks that precede any command that writes, by a command of this module
- * that does nothing then. One of the server's would look at the key, and delete it if
- * it has expired. */
+/* Runs the checks that precede any write command, using a command of this
+ * module that does nothing then. A command of the server would examine the key,
+ * and delete it if it has expired. */
 const char *
 host_probe(struct host *host)
 {

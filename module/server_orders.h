@@ -1,4 +1,4 @@
-/* server_orders.h - commands of the server that a drain runs: host_call() and
+/* server_orders.h - runs commands of the server during a drain: host_call() and
  * host_probe(). */
 #ifndef SERVER_ORDERS_H
 #define SERVER_ORDERS_H
@@ -6,14 +6,15 @@
 #include "host.h"
 #include "redismodule_api.h"
 
-/* What is kept between the calls of one drain. */
+/* Data that is kept between the calls of one drain. */
 struct server_orders {
     RedisModuleString *lasting[HOST_ORDER_WORDS];
-    const char *at[HOST_ORDER_WORDS]; /* what they were made of */
-    size_t unchecked;                 /* bytes, since memory was checked */
-    bool full;                        /* the server was out of memory then */
+    /* the bytes that they were created from */
+    const char *at[HOST_ORDER_WORDS];
+    size_t unchecked; /* bytes delivered since memory was last checked */
+    bool full;        /* the server was out of memory at that check */
     bool evicts;
-    uint64_t end; /* of the time for this drain, in us of CLOCK_MONOTONIC */
+    uint64_t end; /* deadline of this drain, in us of CLOCK_MONOTONIC */
     char error[128];
 };
 

@@ -1,16 +1,16 @@
-/* server_replication.c - sends what a command did to the replicas and the append-only
- * file, as LAWN.APPLY.
+/* server_replication.c - sends the effects of a command to the replicas and the
+ * append-only file, as LAWN.APPLY.
  *
- * Strings that came as arguments are sent as they are, counted once more and not
- * copied; those that were sent last time are kept. So a plain LAWN.PUSH allocates
- * little more here than what the server allocates itself. */
+ * Strings that are arguments of the call are not copied; their reference count
+ * is incremented. Strings of the last call are kept for reuse. So a plain
+ * LAWN.PUSH allocates little here beyond the server's own allocations. */
 #include "server_replication.h"
 
 #include "replication.h"
 #include "server_host.h"
 #include "server_keys.h"
 
-/* Up to this number of words no memory is allocated for the list of them. */
+/* Up to this number of words no memory is allocated for their list. */
 #define STACK_WORDS 16u
 /* A word is compared with this number of the next arguments. */
 #define ARGS_COMPARED 4u
@@ -41,9 +41,10 @@ find_verb(const char *verb)
     return server_empty_string;
 }
 
-/* Returns a word as a string, which is to be freed: the argument that it is, counted
- * once more, or a new one. Words mostly come in the order of the arguments, so the
- * next few from *arg on are compared, and *arg follows. */
+/* Returns a word as a string, which the caller frees: the argument itself with
+ * an incremented reference count, or a new string. Words mostly occur in the
+ * order of the arguments, so the next few from *arg on are compared, and *arg
+ * is advanced. */
 static RedisModuleString *
 share_or_create(const struct host *host, struct bytes word, size_t *arg)
 {
@@ -65,7 +66,7 @@ share_or_create(const struct host *host, struct bytes word, size_t *arg)
     return string;
 }
 
-/* The same for a word that is often equal to that of the last call: a delay, or a
+/* The same for a word that often equals that of the last call: a delay, or a
  * time within the same millisecond. */
 static RedisModuleString *
 reuse_or_create(struct bytes word, RedisModuleString **last)
@@ -80,7 +81,7 @@ reuse_or_create(struct bytes word, RedisModuleString **last)
     return *last;
 }
 
-/* One event was added: the most frequent case. */
+/* Replicates one added event, the most frequent case. */
 static void
 replicate_add(struct host *host, const struct bytes *words)
 {

@@ -1,4 +1,4 @@
-/* server_schedule.c - when each key is looked at. */
+/* server_schedule.c - schedules when each key is processed. */
 #include "server_schedule.h"
 
 #include "registry.h"
@@ -37,9 +37,9 @@ schedule_arrived(int db, struct bytes name, struct queue *queue)
     }
 }
 
-/* While a replica loads next to the data that it serves, one name may stand for two
- * values, and either may be the one that remains: so it is looked at as soon as that
- * matters. */
+/* While a replica loads new data next to the data that it serves, one name may
+ * refer to two values, either of which may remain. So the key is processed as
+ * soon as this is possible. */
 void
 schedule_loaded(int db, struct bytes name, struct queue *queue)
 {

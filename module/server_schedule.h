@@ -1,37 +1,41 @@
-/* server_schedule.h - when each key is looked at: the registry and the wake-up.
+/* server_schedule.h - schedules when each key is processed: the registry and
+ * the wake-up.
  *
- * A key's time in the registry is never after an event becomes due that listeners
- * have not heard of, and after all those that they have. So an entry that is out of
- * date costs a look, and no event is passed over. Listeners may hear of one twice, if
- * a command finds it due between that time and the tick. If there is no memory for
- * the registry the key is untracked, and searched for: server_untracked.h.
+ * The time of a key in the registry is never later than the due time of an
+ * event that was not notified yet, and later than all events that were. So an
+ * outdated entry costs one superfluous check, and no event is missed. An event
+ * may be notified twice if a command finds it due between that time and the
+ * tick. If there is no memory for the registry, the key is untracked, and a
+ * search finds it: server_untracked.h.
  */
 #ifndef SERVER_SCHEDULE_H
 #define SERVER_SCHEDULE_H
 
 #include "queue.h"
 
-/* How long to wait while writes are paused or data is loaded, in ms. */
+/* The delay before a retry while writes are paused or data is loaded, in ms. */
 #define SCHEDULE_RETRY_MS 10u
 
-/* Keys whose blocked clients could not be served have a second entry in the registry,
- * as keys of another database: they are looked at again, whatever their time is. */
+/* Keys whose blocked clients could not be served have a second entry in the
+ * registry, under the number of a database that does not exist. They are
+ * processed again, whatever their time is. */
 #define SCHEDULE_RETRY_DB(db) (-1 - (db))
 
-/* Looks at the key at that time, instead of the one that was set before. Stores it in
- * queue_armed(), or LAWN_NEVER if there is no memory. O(1). */
+/* Schedules the key for this time, replacing the previous one. Stores it in
+ * queue_armed(), or LAWN_NEVER if memory allocation fails. O(1). */
 void schedule_key(int db, struct bytes name, struct queue *queue,
                   uint64_t when);
 
-/* The same for the time at which its next event is due; at once if one is, or if
- * there are dead events to hand over. For a key whose queue came by no command of
+/* Schedules the key for its next event; at once if an event is due, or if dead
+ * events must be delivered. For a queue that was not created by a command of
  * this module. */
 void schedule_arrived(int db, struct bytes name, struct queue *queue);
 
-/* A queue was loaded; its key does not exist yet. */
+/* The same for a queue that was loaded; its key does not exist yet. */
 void schedule_loaded(int db, struct bytes name, struct queue *queue);
 
-/* Looks at the key again soon: its blocked clients could not be served. */
+/* Schedules the key for soon, because its blocked clients could not be
+ * served. */
 void schedule_retry(int db, struct bytes name, struct queue *queue);
 
 #endif

@@ -1,4 +1,4 @@
-/* server_tick.c - what happens when the wake-up fires. */
+/* server_tick.c - runs when the wake-up fires. */
 #include "server_tick.h"
 
 #include "registry.h"
@@ -12,23 +12,23 @@
 #include "server_waiters.h"
 #include "server_wakeup.h"
 
-/* The due events of a key that are found between two looks at the clock. */
+/* The number of due events of a key that are promoted between two readings of
+ * the clock. */
 #define PROMOTE_STEP 1024u
 
 struct tick_limits tick_limits = {.events = 1000, .us = 2000};
 struct tick_counts tick_counts;
 
-/* A look at a key. */
+/* The processing of one key. */
 struct look {
     RedisModuleCtx *ctx;
     int db;
     RedisModuleString *name;
-    uint64_t
-        armed; /* the time in the registry: listeners have heard of what was due
-                       before */
+    /* its time in the registry; earlier due events were notified */
+    uint64_t armed;
     struct handover_times times;
-    uint64_t
-        budget; /* what this tick may still do: looks, and events handed over */
+    /* remaining budget of this tick: keys processed plus events delivered */
+    uint64_t budget;
 };
 
 static void
@@ -38,8 +38,8 @@ notify(const struct look *look, const char *event)
                                     look->name);
 }
 
-/* Finds out which events are due and dead; if there is a sink, not more due ones than
- * can be handed over. Returns how many are due. */
+/* Promotes due and dead events; if there is a sink, no more due events than can
+ * be delivered. Returns the number of due events. */
 static uint64_t
 promote_due(const struct look *look, struct queue *queue)
 {
@@ -53,9 +53,9 @@ promote_due(const struct look *look, struct queue *queue)
     return due;
 }
 
-/* Finds out which events have become due or dead, and notifies listeners. Returns
- * false if the key is paused. Time runs as it does for clients that poll the key: if
- * the clock was set back, what was due is due still. */
+/* Finds events that have become due or dead, and sends notifications. Returns
+ * false if the key is paused. Uses the same time as clients that poll the key:
+ * if the clock was set back, due events stay due. */
 static bool
 find_due(struct look *look, struct queue *queue)
 {
@@ -71,8 +71,8 @@ find_due(struct look *look, struct queue *queue)
     look->times.wall = now_us / 1000;
     look->times.now = now;
     bool fires = false;
-    /* Even if nothing is due: if the clock is set back next, events whose delay counts
-     * from the queue's time must not be due before the time of this search. */
+    /* Even if nothing is due: if the clock is set back next, events whose delay
+     * counts from the queue's time must not be due before this time. */
     queue_set_now(queue, now);
     if (promote_due(look, queue) > 0) {
         fires = queue_latest_ready(queue) >= look->armed;
@@ -89,8 +89,8 @@ find_due(struct look *look, struct queue *queue)
     return true;
 }
 
-/* Hands events over or unblocks clients, and schedules the key again. If there is a
- * sink, clients get only what it refuses. */
+/* Delivers events to the sink or unblocks clients, and schedules the key again.
+ * If there is a sink, clients get only the events that it refuses. */
 static void
 serve(struct look *look, struct queue *queue)
 {
@@ -113,7 +113,8 @@ serve(struct look *look, struct queue *queue)
     if (waits) {
         waiters_signal(look->ctx, look->name);
     }
-    /* What is due by the key's time is due now, whatever the clock says. */
+    /* Events that are due by the key's time are due now, whatever the clock
+     * shows. */
     uint64_t coming = queue_next_pending(queue);
     if (coming <= look->times.now) {
         coming = look->times.wall;
@@ -139,7 +140,7 @@ look_at(struct look *look, struct bytes name)
     if (queue != NULL && retry) {
         waiters_signal(look->ctx, look->name);
     } else if (queue != NULL && find_due(look, queue)) {
-        /* A listener may be a module, and have changed the key. */
+        /* A subscribed module may have changed the key. */
         queue = keys_peek(look->ctx, look->name);
         if (queue != NULL) {
             serve(look, queue);
@@ -148,7 +149,7 @@ look_at(struct look *look, struct bytes name)
     RedisModule_FreeString(NULL, look->name);
 }
 
-/* Looks at the keys whose time has come. Returns true if some are left. */
+/* Processes the keys whose time has come. Returns true if some are left. */
 static bool
 look_at_due_keys(RedisModuleCtx *ctx, uint64_t now, uint64_t end)
 {
@@ -168,15 +169,16 @@ look_at_due_keys(RedisModuleCtx *ctx, uint64_t now, uint64_t end)
     return false;
 }
 
-/* Sets the next wake-up. If something is left, that is in the server's next turn, after
- * its clients have had theirs. */
+/* Sets the next wake-up. If keys are left, it fires in the next iteration of
+ * the server's loop, after its clients were served. */
 static void
 set_next(uint64_t now, bool left)
 {
     if (left) {
         wakeup_set(REGISTRY_AT_ONCE);
     } else if (registry_next() <= now) {
-        /* It cannot be taken out of the registry now: not at once again. */
+        /* The key cannot be removed from the registry now; do not retry at
+         * once. */
         wakeup_set_in(1);
     } else {
         wakeup_set(registry_next());

@@ -1,4 +1,4 @@
-/* server_untracked.c - keys that have events and no entry in the registry. */
+/* server_untracked.c - keys that have events but no entry in the registry. */
 #include "server_untracked.h"
 
 #include "registry.h"
@@ -12,14 +12,15 @@
 
 static struct {
     bool any;
-    bool again;    /* one more since the search began */
-    uint64_t next; /* when to go on, in ms of CLOCK_MONOTONIC */
+    bool again;    /* another key became untracked since the search began */
+    uint64_t next; /* time of the next part, in ms of CLOCK_MONOTONIC */
     int db;
-    RedisModuleScanCursor *cursor; /* NULL: the search begins */
+    RedisModuleScanCursor *cursor; /* NULL: at the beginning */
     uint64_t seen;
 } search;
 
-static uint64_t silent_until; /* no warning before, in us of CLOCK_MONOTONIC */
+/* no warning until then, in us of CLOCK_MONOTONIC */
+static uint64_t silent_until;
 
 void
 untracked_request_search(void)
@@ -33,8 +34,8 @@ untracked_request_search(void)
     wakeup_set_in(SEARCH_INTERVAL_MS);
 }
 
-/* It must be found again: a client that is blocked on it may be the only one to
- * ask. */
+/* The key must be found again: the only interested client may be one that is
+ * blocked on it. */
 void
 untracked_add(struct bytes name)
 {
@@ -48,8 +49,8 @@ untracked_add(struct bytes name)
     silent_until = now + WARNING_INTERVAL_US;
     RedisModule_Log(
         wakeup_ctx(), "warning",
-        "cannot remember when a key has events due: no memory, or its "
-        "name is too long; who waits for them may be woken late");
+        "cannot track when a key's events are due: out of memory or key name "
+        "too long; clients waiting for them may be woken late");
 }
 
 static void
@@ -65,7 +66,7 @@ visit_key(RedisModuleCtx *ctx, RedisModuleString *keyname, RedisModuleKey *key,
     }
 }
 
-/* Searches some keys of all databases, or begins to. */
+/* Continues or begins the search, over some keys of all databases. */
 static void
 search_some(RedisModuleCtx *ctx, untracked_found_fn *found)
 {

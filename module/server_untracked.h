@@ -1,6 +1,6 @@
-/* server_untracked.h - keys that have events and no entry in the registry, because
- * there was no memory for one. A search over all keys finds them again: such a key is
- * known by queue_armed(), which is LAWN_NEVER.
+/* server_untracked.h - keys that have events but no entry in the registry,
+ * because there was no memory for one. A search over all keys finds them again:
+ * their queue_armed() is LAWN_NEVER.
  */
 #ifndef SERVER_UNTRACKED_H
 #define SERVER_UNTRACKED_H
@@ -8,18 +8,20 @@
 #include "queue.h"
 #include "redismodule_api.h"
 
-/* There is no memory to remember this key. Requests a search, unless the name is too
- * long for the registry, and logs a warning, at most once a minute. */
+/* Reports that there is no memory for the entry of this key. Requests a search,
+ * unless the name is too long for the registry, and logs a warning, at most
+ * once a minute. */
 void untracked_add(struct bytes name);
 
-/* Some key may be untracked: it is to be searched for. */
+/* Requests a search, because some key may be untracked. */
 void untracked_request_search(void);
 
-/* Called for each untracked key: it schedules the key, and with that ends this. */
+/* Called for each untracked key. It schedules the key, which is then
+ * tracked. */
 typedef void untracked_found_fn(int db, struct bytes name, struct queue *queue);
 
-/* Part of a tick: goes on with the search if there is one and it is time to, and sets
- * the wake-up for the next part. O(1000 keys). */
+/* Part of a tick: continues a pending search if its next part is due, and sets
+ * the wake-up for the part after that. O(1000 keys). */
 void untracked_search(RedisModuleCtx *ctx, untracked_found_fn *found);
 
 #endif

@@ -1,4 +1,4 @@
-/* server_wakeup.c - the one timer. */
+/* server_wakeup.c - the module's only timer. */
 #include "server_wakeup.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A time that is far away must not wrap to one in the past. */
+/* A time in the far future must not wrap to one in the past. */
 _Static_assert(sizeof(time_t) >= 8, "time_t has 64 bits");
 
 static RedisModuleCtx *detached_ctx;
@@ -48,15 +48,15 @@ fd_readable(int readable_fd, void *user_data, int mask)
     (void)user_data;
     (void)mask;
     uint64_t count = 0;
-    /* If the timer was set again meanwhile there is nothing to read. If the clock
-     * was set, all times must be looked at again. */
+    /* If the timer was set again meanwhile, there is nothing to read. If the
+     * clock was set, all times must be checked again. */
     if (read(readable_fd, &count, sizeof(count)) == (ssize_t)sizeof(count) ||
         errno == ECANCELED) {
         start_server_timer(0);
     }
 }
 
-/* A timer that is set too early stays: it costs one tick. */
+/* A timer that is set too early is kept: it costs one tick. */
 void
 wakeup_set(uint64_t when)
 {
@@ -65,7 +65,7 @@ wakeup_set(uint64_t when)
     }
     set_for = when;
     uint64_t now = (uint64_t)RedisModule_Milliseconds();
-    /* 1 ns more, because the kernel takes zero for "disarm". */
+    /* Plus 1 ns, because zero means "disarm" to the kernel. */
     struct itimerspec at = {
         .it_value = {.tv_sec = (time_t)(when / 1000),
                      .tv_nsec = (long)(when % 1000) * 1000000 + 1}};

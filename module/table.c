@@ -11,11 +11,11 @@
 /* The smallest segment, in bytes, and the most events in one. */
 #define TABLE_SMALLEST 160u
 #define TABLE_ROOM_MAX 4096u
-/* A full segment of so many is split. */
+/* A full segment of this size is split. */
 #define TABLE_SPLIT 126u
-/* Two segments that hold fewer together become one. */
+/* Two segments with fewer events in total are merged. */
 #define TABLE_MERGE 47u
-/* A directory of up to 2^6 gets smaller as soon as it can. */
+/* A directory of up to 2^6 entries shrinks as soon as possible. */
 #define TABLE_SHALLOW 6u
 /* Tags have 32 bits. */
 #define TABLE_DEEPEST 31u
@@ -30,8 +30,8 @@ table_set_key(const uint64_t key[2])
     table_key[1] = key[1];
 }
 
-/* A system without random numbers still has addresses that nobody was told, and
- * the time. */
+/* Without random numbers of the system, use addresses, which an attacker does
+ * not know, and the time. */
 static void
 choose_key(void)
 {
@@ -43,7 +43,7 @@ choose_key(void)
         table_key[0] = (uint64_t)(uintptr_t)&now ^ (uint64_t)now.tv_sec;
         table_key[1] = (uint64_t)(uintptr_t)table_key ^ (uint64_t)now.tv_nsec;
     }
-    table_key[0] |= 1; /* not 0, which is none */
+    table_key[0] |= 1; /* not 0, which means unset */
 }
 
 uint64_t
@@ -71,7 +71,7 @@ segment_size(size_t room)
     return sizes_class(size > TABLE_SMALLEST ? size : TABLE_SMALLEST);
 }
 
-/* A segment with room for so many at least. */
+/* Creates a segment with room for at least this number of events. */
 static struct table_segment *
 new_segment(struct table *table, size_t events, uint32_t depth)
 {
@@ -98,7 +98,7 @@ free_segment(struct table *table, struct table_segment *segment)
     }
 }
 
-/* Behind those that are there: so many events of another segment. */
+/* Appends some events of another segment. */
 static void
 append_events(struct table_segment *to, const struct table_segment *from,
               size_t first, size_t many)
@@ -116,7 +116,7 @@ directory_size(uint32_t depth)
                       : sizes_class(sizeof(struct table_segment *) << depth);
 }
 
-/* Another directory, or none. */
+/* Replaces the directory; NULL: none. */
 static void
 set_directory(struct table *table, struct table_segment **directory,
               uint32_t depth)
@@ -135,7 +135,7 @@ table_find_segment(const struct table *table, uint64_t hash)
                              : table->directory[hash >> (64 - table->depth)];
 }
 
-/* Where its range of hashes begins. */
+/* Returns the beginning of the segment's range of hashes. */
 static uint64_t
 begin_probe(const struct table_segment *segment, uint64_t hash)
 {
@@ -152,7 +152,7 @@ table_end(const struct table_segment *segment, uint64_t hash)
                                      (UINT64_C(1) << (64 - segment->depth));
 }
 
-/* Leads a range of hashes to a segment, of which one has this hash. */
+/* Links a segment for its range of hashes, which includes this hash. */
 static void
 link_segment(struct table *table, uint64_t hash, struct table_segment *segment)
 {
@@ -181,7 +181,7 @@ table_moved_directory(struct table *table, struct table_segment **directory)
     table->directory = directory;
 }
 
-/* The first place with this tag, or where it would be. */
+/* Returns the first position with this tag, or where it would be. */
 static size_t
 find_tag(const struct table_segment *segment, uint32_t tag)
 {
@@ -232,7 +232,7 @@ table_replace(const struct table_place *place, struct event *event)
     table_events(place->segment)[place->at] = event;
 }
 
-/* Another room for the events of a segment. False: no memory. */
+/* Changes the room of a segment. Returns false if memory allocation fails. */
 static bool
 resize_segment(struct table *table, struct table_place *place, size_t events)
 {
@@ -249,8 +249,8 @@ resize_segment(struct table *table, struct table_place *place, size_t events)
     return true;
 }
 
-/* Doubles the directory. There are not to be more entries than a quarter of the
- * events: what hashes that are spread evenly never ask for. */
+/* Doubles the directory. It never has more entries than a quarter of the
+ * events; evenly distributed hashes do not require more. */
 static bool
 double_directory(struct table *table)
 {
@@ -274,7 +274,8 @@ double_directory(struct table *table)
     return true;
 }
 
-/* Makes two of a segment. False: no memory, or no sense. */
+/* Splits a segment in two. Returns false if memory allocation fails or
+ * splitting would not help. */
 static bool
 split_segment(struct table *table, struct table_place *place)
 {
@@ -343,8 +344,8 @@ table_add(struct table *table, const struct table_place *place,
     table->count++;
 }
 
-/* Halves the directory if no segment needs all of it, and it is small, or much
- * too large. False: it stays. */
+/* Halves the directory if no segment needs its full depth and it is small or
+ * much too large. Returns false if it is unchanged. */
 static bool
 halve_directory(struct table *table, uint32_t depth)
 {
@@ -374,7 +375,7 @@ halve_directory(struct table *table, uint32_t depth)
     return true;
 }
 
-/* Makes one of two segments that hold few, if there is memory. */
+/* Merges two segments with few events, if there is memory. */
 static bool
 merge_segments(struct table *table, uint64_t hash)
 {
@@ -432,7 +433,8 @@ table_remove(struct table *table, const struct table_place *place)
     size_t wanted = left.segment->used + left.segment->used / 8u + 2u;
     if (left.segment->used < left.segment->room / 2 &&
         segment_size(wanted) < segment_size(left.segment->room)) {
-        (void)resize_segment(table, &left, wanted); /* else it stays larger */
+        /* on failure it stays larger */
+        (void)resize_segment(table, &left, wanted);
     }
 }
 
@@ -453,7 +455,7 @@ table_clear(struct table *table)
     *table = (struct table){0};
 }
 
-/* What is wrong with a segment whose range begins with a hash, or NULL. */
+/* Returns the error in a segment whose range begins with a hash, or NULL. */
 static const char *
 find_fault(const struct table *table, const struct table_segment *segment,
            uint64_t begin)
@@ -463,12 +465,12 @@ find_fault(const struct table *table, const struct table_segment *segment,
 
     if (segment->depth > table->depth || begin_probe(segment, begin) != begin ||
         segment->used > segment->room) {
-        return "a segment is where it cannot be";
+        return "a segment has an invalid depth, position or size";
     }
     uint64_t step = table->depth == 0 ? 0 : UINT64_C(1) << (64 - table->depth);
     for (uint64_t at = begin; step != 0 && at - 1 != end; at += step) {
         if (table_find_segment(table, at) != segment) {
-            return "the directory leads elsewhere";
+            return "the directory points to a wrong segment";
         }
     }
     for (size_t i = 0; i < segment->used; i++) {
@@ -478,10 +480,10 @@ find_fault(const struct table *table, const struct table_segment *segment,
         if (table_find(table, event_id(event), &place) != event ||
             place.segment != segment || place.at != i ||
             tags[i] != place.hash >> 32) {
-            return "an event is not found";
+            return "an event cannot be found by its id";
         }
         if (i > 0 && tags[i - 1] > tags[i]) {
-            return "tags are out of order";
+            return "tags are not sorted";
         }
     }
     return NULL;
@@ -515,7 +517,7 @@ table_check(const struct table *table, FILE *out)
         (count != table->count || bytes != table->bytes ||
          segments != table->segments || deepest != table->deepest ||
          (count == 0) != (table->only == NULL && table->depth == 0))) {
-        wrong = "the table counts wrong";
+        wrong = "the counters of the table are wrong";
     }
     if (wrong != NULL && out != NULL) {
         (void)fprintf(out, "queue: [Q1] %s\n", wrong);

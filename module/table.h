@@ -1,38 +1,39 @@
 /* table.h - finds events by id.
  *
- * Extendible hashing: a directory by the first bits of a hash leads to segments.
- * A segment has all events whose hashes begin alike, in the order of the first 32
- * bits of the hash, their tags. These are spread evenly, so a tag tells within a
- * few places where it stands: one look at the directory, a line or two of tags,
- * one event. Two halves of a segment are two segments, and no event is looked at
- * to make them.
+ * Extendible hashing: a directory, indexed by the first bits of a hash, points
+ * to segments. A segment has all events whose hashes have the same first bits,
+ * sorted by the first 32 bits of the hash, the tags. Tags are evenly
+ * distributed, so the position of a tag can be predicted within a few entries.
+ * A lookup reads one directory entry, one or two cache lines of tags, and one
+ * event. Splitting a segment in half needs no access to the events.
  *
- * A segment grows by steps as memory comes, 4 to the power of two; one of 126
- * becomes two. So a table takes 12 to 16 bytes per event at any size, and no call
- * does more than the work of one segment, but for copies of the directory, which
- * has 8 bytes for some 50 events.
+ * A segment grows in steps, 4 per power of two; at 126 events it is split. So a
+ * table takes 12 to 16 bytes per event at any size, and each call does at most
+ * the work of one segment, except for copies of the directory, which has 8
+ * bytes for about 50 events.
  *
- * The hash is keyed, as ids come from anyone. If it were not, or for want of
- * memory, segments grow beyond 126, and the directory no longer: that gets slow,
- * not wrong.
+ * The hash is keyed, because clients choose the ids. With colliding hashes, or
+ * without memory, segments grow beyond 126 events while the directory does not:
+ * the table becomes slow but stays correct.
  */
 #ifndef TABLE_H
 #define TABLE_H
 
 #include "event.h"
 
-/* The tags come first, then as many pointers to events. */
+/* Followed by the tags, then by as many pointers to events. */
 struct table_segment {
     uint16_t used;
     uint16_t room;  /* an even number */
-    uint32_t depth; /* how many first bits of the hashes are alike */
+    uint32_t depth; /* number of common first bits of the hashes */
     uint32_t tags[];
 };
 
 /* All zero is an empty table. */
 struct table {
-    struct table_segment **directory; /* 2^depth of them; NULL: depth is 0 */
-    struct table_segment *only;       /* the segment then; NULL: no events */
+    struct table_segment **directory; /* 2^depth entries; NULL: depth is 0 */
+    /* the only segment if depth is 0; NULL: no events */
+    struct table_segment *only;
     uint32_t depth;
     uint32_t segments;
     uint32_t deepest; /* segments that have the depth of the table */
@@ -40,46 +41,49 @@ struct table {
     size_t bytes; /* of its memory */
 };
 
-/* Where an event is, or could be put in; until the table is changed. */
+/* The position of an event, or where it would be added; valid until the table
+ * changes. */
 struct table_place {
     uint64_t hash;
     struct table_segment *segment; /* NULL: the table is empty */
     size_t at;
 };
 
-/* The key of the hash for all tables: random, unless a test has set one while
- * there were no events. */
+/* Sets the key of the hash for all tables. It is random unless a test sets one
+ * while there are no events. */
 void table_set_key(const uint64_t key[2]);
 uint64_t table_hash(struct bytes id);
 
-/* The event of that id, or NULL, and its place. */
+/* Returns the event with this id, or NULL. Sets its position. */
 struct event *table_find(const struct table *table, struct bytes id,
                          struct table_place *place);
 
-/* Puts another in the place of one that was found. */
+/* Replaces a found event. */
 void table_replace(const struct table_place *place, struct event *event);
 
-/* Makes room at a place where nothing was found. False: no memory. */
+/* Makes room at a position where no event was found. Returns false if memory
+ * allocation fails. */
 bool table_reserve(struct table *table, struct table_place *place);
 
-/* Puts in an event at a place that room was made at. */
+/* Adds an event at a position with room. */
 void table_add(struct table *table, const struct table_place *place,
                struct event *event);
 
-/* Takes out what was found. */
+/* Removes a found event. */
 void table_remove(struct table *table, const struct table_place *place);
 
-/* Gives all its memory back; the events stay. */
+/* Frees all memory of the table; does not free the events. */
 void table_clear(struct table *table);
 
-/* The segment of those hashes that begin as this one, or NULL; and where the range
- * of hashes of the next one begins, 0 at the end. */
+/* Return the segment of the hashes that begin like this one, or NULL; and the
+ * beginning of the next segment's range, 0 at the end. */
 struct table_segment *table_find_segment(const struct table *table,
                                          uint64_t hash);
 uint64_t table_end(const struct table_segment *segment, uint64_t hash);
 struct event **table_events(const struct table_segment *segment);
 
-/* A segment, which has this hash, or the directory has been moved in memory. */
+/* Report that a segment, whose range includes this hash, or the directory was
+ * moved in memory. */
 void table_moved(struct table *table, uint64_t hash,
                  struct table_segment *segment);
 void table_moved_directory(struct table *table,

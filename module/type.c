@@ -1,9 +1,9 @@
-/* type.c - what the server asks of a data type: to save, load, rewrite, digest,
- * copy, measure, defragment and free it.
+/* type.c - the methods of the data type: save, load, rewrite, digest, copy,
+ * measure, defragment and free.
  *
- * The name and the older form are ReDe's, so that its files can be read. A value
- * may be freed by a thread of the server's: then nothing but the value and the
- * count is touched. Saving and rewriting happen in a child process.
+ * Name and version 0 of the encoding are those of ReDe, so that its files can
+ * be read. A thread of the server may free a value: then only the value and the
+ * count are accessed. Saving and rewriting run in a child process.
  */
 #include "type.h"
 
@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #define TYPE_NAME "dehy-type"
-/* A command of a rewritten append-only file has no more than these. */
+/* Limits of one command in a rewritten append-only file. */
 #define TYPE_BATCH_EVENTS 256u
 #define TYPE_BATCH_BYTES (1024u * 1024u)
 #define TYPE_BATCH_WORDS (TYPE_BATCH_EVENTS * REPLICATION_LEASE_WORDS)
@@ -70,7 +70,8 @@ load_string(struct bytes *string, void *arg)
     return load->string != NULL && !RedisModule_IsIOError(load->io);
 }
 
-/* So much of a name stands in the log, with nothing that would end the line. */
+/* The number of bytes of a name that are logged; control characters are
+ * replaced. */
 #define TYPE_LOGGED 256u
 static void
 log_load_error(RedisModuleIO *io, struct bytes name, const char *error)
@@ -95,7 +96,8 @@ rdb_load(RedisModuleIO *io, int version)
     struct bytes name = key != NULL ? keys_bytes(key) : bytes_of("");
     struct type_load load = {io, NULL};
     struct image_reader reader = {load_number, load_string, &load};
-    const char *error = "it was written by a later version";
+    const char *error =
+        "it was written by a newer version of lawn; upgrade the module";
     struct queue *queue = NULL;
     if (version <= IMAGE_VERSION) {
         queue = keys_count_queue(
@@ -121,9 +123,9 @@ rdb_load(RedisModuleIO *io, int version)
 struct type_rewrite {
     RedisModuleIO *io;
     RedisModuleString *key;
-    uint64_t due;       /* when the event that is due first is */
-    struct bytes first; /* its id, once it was written */
-    bool only;          /* write that one, and stop */
+    uint64_t due;       /* due time of the first event */
+    struct bytes first; /* its id, once written */
+    bool only;          /* write only that event, and stop */
     uint64_t now;
     size_t count;
     size_t bytes;
@@ -161,7 +163,7 @@ add_number(struct type_rewrite *rewrite, uint64_t number)
     add_word(rewrite, bytes_of(text));
 }
 
-/* What LAWN.APPLY knows of an event beside its times. */
+/* Appends the properties of an event that LAWN.APPLY writes after its times. */
 static void
 add_meta(struct type_rewrite *rewrite, const struct queue_event *event)
 {
@@ -204,7 +206,7 @@ rewrite_event(const struct queue_event *event, void *arg)
     return !rewrite->only;
 }
 
-/* Who has an event. It was added with its due time and tries. */
+/* Writes the lease of an event that was added with its due time and tries. */
 static bool
 rewrite_lease(const struct queue_event *event, void *arg)
 {
@@ -214,7 +216,7 @@ rewrite_lease(const struct queue_event *event, void *arg)
     if (lease->token == 0) {
         return true;
     }
-    /* What leads to a time that is after all times is not taken. */
+    /* A ttl that leads to a time out of range is not accepted. */
     if (ttl == 0 && lease->end > QUEUE_TIME_MAX) {
         ttl = lease->end - rewrite->now;
     }
@@ -258,9 +260,9 @@ rewrite_settings(struct type_rewrite *rewrite,
     emit(rewrite, "CFG");
 }
 
-/* The last id that was made may be of an event that is gone, and is not to be made
- * again: so there is such an event for a moment. A process that rewrites a file
- * does that once. */
+/* The event of the last generated id may be gone, and its id must not be
+ * generated again. So such an event is added and removed. A process that
+ * rewrites a file does this once. */
 static void
 rewrite_last_id(struct type_rewrite *rewrite)
 {
@@ -275,7 +277,8 @@ rewrite_last_id(struct type_rewrite *rewrite)
     char text[IDS_SIZE];
     snprintf(text, sizeof(text), "%llu-%llu", (unsigned long long)ms,
              (unsigned long long)number);
-    /* Not due, should the file be sent to a server where someone waits. */
+    /* Far in the future, in case the file is sent to a server with blocked
+     * clients. */
     char never[IDS_SIZE];
     snprintf(never, sizeof(never), "%llu", (unsigned long long)ARGS_DUE_MAX);
     const char *words[REPLICATION_ADD_WORDS] = {text, "", never, never, "g"};
@@ -287,8 +290,8 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* The event that is due first comes first: it was pushed before any other is
- * due, so a queue that begins with it does not take others for late. */
+/* The first event to be due is written first. It was pushed before any other is
+ * due, so a queue that begins with it does not treat others as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
@@ -317,7 +320,7 @@ aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
     RedisModule_Free(rewrite);
 }
 
-/* THE REST */
+/* OTHER METHODS */
 
 static void
 digest_string(RedisModuleDigest *digest, struct bytes string)
@@ -391,8 +394,8 @@ unlink_value(RedisModuleKeyOptCtx *names, const void *value)
     }
 }
 
-/* A copy has no sink: who may read a key and make another may not write where the
- * first one's events go. */
+/* A copy has no sink: a user who may read one key and create another may not be
+ * allowed to write where the events of the first one are delivered. */
 static void *
 copy_value(RedisModuleKeyOptCtx *names, const void *value)
 {
@@ -417,7 +420,7 @@ should_stop(void *defrag)
     return RedisModule_DefragShouldStop(defrag) != 0;
 }
 
-/* A small value is done at once, and has no cursor. */
+/* A small value is defragmented at once, without a cursor. */
 static int
 defrag_value(RedisModuleDefragCtx *defrag, RedisModuleString *key, void **value)
 {

@@ -1,9 +1,9 @@
-"""changes - entries of files of mutants, such as tests/mutants.txt.
+"""changes - reads files of mutants, such as tests/mutants.txt, and applies them.
 
 A file begins with a paragraph that explains it. An entry is a paragraph:
 
-    # what it is for: name
-    the file that is changed
+    # purpose: name
+    the file to change
     in: FUNCTION or PATTERN
     with: PATTERN
     match: 2 of 3
@@ -21,8 +21,8 @@ kinds of lines may precede it:
   metavariables for the rest of the entry.
 - "match: 2 of 3" selects the second of exactly three places.
 
-Other lines are remarks. In a file that is not C, removed and kept lines are compared as
-they are, and must occur there exactly once.
+Other lines are remarks. In a file that is not C, removed and kept lines are compared
+literally, and must occur there exactly once.
 """
 
 import functools
@@ -34,7 +34,7 @@ TOKENS = (".c", ".h")
 
 
 class NotApplied(Exception):
-    """The file is not as the entry says."""
+    """An entry does not match the file."""
 
 
 @functools.lru_cache(maxsize=None)
@@ -48,13 +48,13 @@ class Side:
 
     def __init__(self, lines, marks):
         self.text = ""
-        self.ends = []  # of each line of the entry, in the text
+        self.ends = []  # end of each line of the entry in the text
         for line in lines:
             if line[0] in marks:
                 self.text += line[1:] + "\n"
             self.ends.append(len(self.text))
         self.tokens = patterns.pattern_tokens(self.text)
-        self.counts = []  # of tokens up to the end of each line
+        self.counts = []  # number of tokens up to the end of each line
         done = 0
         for end in self.ends:
             while done < len(self.tokens) and self.tokens[done].begin < end:
@@ -62,7 +62,7 @@ class Side:
             self.counts.append(done)
 
     def piece(self, first, last):
-        """The text from a token to before another, with all braces."""
+        """Returns the text from the token first up to last (exclusive), with all braces."""
         out = ""
         for i in range(first, last):
             token = self.tokens[i]
@@ -74,7 +74,7 @@ class Side:
 
 
 def trim(old, new):
-    """How many words are the same at the beginning and at the end."""
+    """Returns the number of equal words at the beginning and at the end."""
     most = min(len(old), len(new))
     head = 0
     while head < most and old[head] == new[head]:
@@ -86,7 +86,7 @@ def trim(old, new):
 
 
 class Patch:
-    """Lines of tokens to be found, and what is put in their place."""
+    """Lines of tokens to find, and their replacement."""
 
     def __init__(self, lines):
         self.old = Side(lines, " -")
@@ -114,10 +114,10 @@ class Patch:
                            new_first + head, new_last - tail))
 
     def edits(self, file, at, bound):
-        """An Edit for each piece of the file that is replaced."""
-        # A pattern has the tokens of its text without declarations.
+        """Returns an Edit for each piece of the file to replace."""
+        # A pattern consists of the tokens of its text without declarations.
         own = {id(token) for token in self.pattern.tokens}
-        spots = []  # which token of the file each old one is, if any
+        spots = []  # token of the file for each old token, or None
         for token in self.pattern.whole:
             spots.append(at if id(token) in own else None)
             at += id(token) in own
@@ -138,7 +138,7 @@ class Patch:
             return Edit(first - 0.5, where.start(), where.start(), f"{text} ",
                         where.directive)
         first, last = found[0], found[-1]
-        # A variable that the entry does not declare stays declared.
+        # Keep the declaration of a variable that the entry does not declare.
         ours = {spot: token for spot, token in zip(spots, self.pattern.whole)}
         declared = [file.text[file.tokens[i].origin:file.tokens[i].end] + "; "
                     for i in range(first, last + 1)
@@ -150,7 +150,7 @@ class Patch:
         return edit
 
     def apply(self, file, at, bound):
-        """The text of the file, changed. Missing braces and parentheses are added."""
+        """Returns the changed text of the file. Adds missing braces and parentheses."""
         edits = self.edits(file, at, bound)
         replaced = {i for edit in edits if edit.last is not None
                     for i in range(edit.place, edit.last + 1)}
@@ -166,15 +166,15 @@ class Patch:
 
 
 class Edit:
-    """A piece of a text that is replaced: the first token that is, or one between
-    two; where it begins and ends; and by what."""
+    """A piece of a text to replace: its first token (or x.5 between two tokens), its
+    begin and end in the text, and the new text."""
 
     def __init__(self, place, begin, end, text, directive):
         self.place = place
-        self.last = None  # the last token that is replaced
+        self.last = None  # the last token to replace
         self.begin = begin
         self.end = end
-        if directive:  # all of it is one line
+        if directive:  # a directive is one line
             text = text.replace("\\\n", "\n").rstrip("\n").replace("\n", " \\\n")
         self.text = text
 
@@ -186,35 +186,35 @@ class Change:
         title, self.file, *self.lines = entry.splitlines()
         self.title, found, self.name = title.removeprefix("# ").partition(": ")
         if not title.startswith("# ") or not found:
-            raise ValueError('an entry begins with "# what it is for: name", '
-                             f"not with {title}")
+            raise ValueError('an entry must begin with "# purpose: name": '
+                             f"{title}")
         self.patch = [line for line in self.lines if line[0] in " -+"]
         if not self.patch:
-            raise ValueError(f"{title}: there is nothing to change")
+            raise ValueError(f"{title}: no lines to change")
 
     def values(self, key):
-        """What the lines "key: value" have."""
+        """Returns the values of the lines "key: value"."""
         return [line.removeprefix(f"{key}: ") for line in self.lines
                 if line.startswith(f"{key}: ")]
 
     def text(self, root="."):
-        """That of the file, changed."""
+        """Returns the changed text of the file."""
         try:
             text = read_file(f"{root}/{self.file}")
         except FileNotFoundError:
-            raise NotApplied(f"{self.file}: there is no such file") from None
+            raise NotApplied(f"{self.file}: no such file") from None
         changed = self.by_tokens(text) if self.file.endswith(TOKENS) \
             else self.by_lines(text)
         if changed == text:
-            raise NotApplied(f"{self.file}: nothing is changed")
+            raise NotApplied(f"{self.file}: the entry changes nothing")
         return changed
 
     def by_lines(self, text):
         old = "".join(line[1:] + "\n" for line in self.patch if line[0] in " -")
         new = "".join(line[1:] + "\n" for line in self.patch if line[0] in " +")
         if ("\n" + text).count("\n" + old) != 1:
-            raise NotApplied(f"{self.file}: its lines (-) must occur there exactly "
-                             "once")
+            raise NotApplied(f"{self.file}: the removed lines (-) do not occur "
+                             "exactly once")
         return ("\n" + text).replace("\n" + old, "\n" + new)[1:]
 
     def by_tokens(self, text):
@@ -225,8 +225,8 @@ class Change:
             raise NotApplied(f"{self.file}: {why}") from None
 
     def find(self, text):
-        """The file's Source, the Patch, the token where it begins, and what the
-        metavariables are."""
+        """Returns the file's Source, the Patch, the token where it begins, and the
+        values of the metavariables."""
         file = patterns.source(text)
         patch = Patch(self.patch)
         bound = {}
@@ -248,17 +248,17 @@ class Change:
         return file, patch, at, bound
 
     def number(self):
-        """Which of how many places is meant."""
+        """Returns which of how many places is selected."""
         for words in self.values("match"):
             numbers = re.fullmatch(r"(\d+) of (\d+)", words)
             if numbers is None or not \
                     1 <= int(numbers[1]) <= int(numbers[2]):
-                raise patterns.NotFound(f"not a number of places: match: {words}")
+                raise patterns.NotFound(f"expected 'match: N of M', not 'match: {words}'")
             return int(numbers[1]), int(numbers[2])
         return 1, 1
 
     def private_names(self, root="."):
-        """Names that have to be metavariables: of variables of the function, and of
+        """Returns the names that must be metavariables: variables of the function, and
         statics of a .c file."""
         if not self.file.endswith((".c", ".h")):
             return set()
@@ -270,14 +270,14 @@ class Change:
             patterns.declared(patch.new.tokens)
 
     def make(self, root, tree):
-        """Changes the file of a copy of the tree."""
+        """Changes the file in a copy of the tree."""
         text = self.text(root)
         with open(f"{tree}/{self.file}", "w", encoding="utf-8") as file:
             file.write(text)
 
 
 def read(path, kind=Change):
-    """The entries of a file, each as an object of a kind."""
+    """Returns the entries of a file as objects of a class."""
     with open(path, encoding="utf-8") as file:
-        entries = file.read().strip().split("\n\n")[1:]  # the first explains
+        entries = file.read().strip().split("\n\n")[1:]  # the first paragraph explains the file
     return [kind(entry.strip("\n")) for entry in entries]

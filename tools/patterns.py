@@ -34,7 +34,7 @@ KEYWORDS = frozenset("""
     switch typedef union unsigned void volatile while _Alignas _Alignof _Atomic _Bool
     _Generic _Noreturn _Static_assert _Thread_local bool true false NULL
     __attribute__ defined""".split())
-# What a declaration may consist of, in addition to names and stars.
+# Words of a declaration, in addition to names and stars.
 TYPE_WORDS = frozenset("""
     auto char const double enum float int long register short signed static struct
     union unsigned void volatile bool _Atomic _Bool _Thread_local""".split())
@@ -44,12 +44,12 @@ END = "\n"  # the token that ends a preprocessor directive
 
 
 class NotFound(Exception):
-    """A pattern does not occur as often as it should."""
+    """A pattern does not occur the expected number of times."""
 
 
 class Token:
-    """A token, and where it stands in the text. One that is not in the text, a
-    missing brace or parenthesis, is as long as nothing."""
+    """A token and its position in the text. A missing brace or parenthesis, which is
+    not in the text, has length 0."""
 
     __slots__ = ("text", "begin", "end", "directive", "origin")
 
@@ -58,10 +58,10 @@ class Token:
         self.begin = begin
         self.end = end
         self.directive = directive
-        self.origin = None  # where its type begins, if it is declared here
+        self.origin = None  # begin of its type, if it is declared here
 
     def start(self):
-        """Where it begins, with its type."""
+        """Returns its begin, including the type."""
         return self.begin if self.origin is None else self.origin
 
     def missing(self):
@@ -69,10 +69,10 @@ class Token:
 
 
 def scan(text):
-    """The tokens of a text. The end of a directive is one, too."""
+    """Returns the tokens of a text. The end of a directive is a token, too."""
     tokens = []
     directive = False
-    fresh = True  # nothing but space stands before it in its line
+    fresh = True  # only white space precedes it in its line
     for match in TOKEN.finditer(text):
         piece = match.group()
         if match.lastgroup == "space":
@@ -95,7 +95,7 @@ def scan(text):
 
 
 def add_parentheses(tokens):
-    """The tokens with the parentheses that "sizeof x" does without."""
+    """Returns the tokens, with parentheses added to "sizeof x"."""
     out = []
     i = 0
     while i < len(tokens):
@@ -117,7 +117,7 @@ def add_parentheses(tokens):
 
 
 def closing(tokens, i):
-    """Behind the bracket that closes the one at i."""
+    """Returns the index after the bracket that closes the one at i."""
     depth = 0
     while i < len(tokens):
         depth += {"[": 1, "]": -1}.get(tokens[i].text, 0)
@@ -128,24 +128,24 @@ def closing(tokens, i):
 
 
 class Statements:
-    """Walks the statements of function bodies and notes where a brace is missing."""
+    """Walks the statements of function bodies and collects missing braces."""
 
     def __init__(self, tokens):
         self.tokens = tokens
-        self.open = []  # where "{" is to be put before a token
-        self.close = []  # and "}"
+        self.open = []  # tokens that need a "{" before them
+        self.close = []  # tokens that need a "}" before them
 
     def text(self, i):
         return self.tokens[i].text
 
     def skip(self, i):
-        """Behind directives."""
+        """Returns the index after directives."""
         while i < len(self.tokens) and self.tokens[i].directive:
             i += 1
         return i
 
     def closed(self, i):
-        """Behind what closes the parenthesis, bracket or brace at i."""
+        """Returns the index after the closing counterpart of the bracket at i."""
         depth = 0
         while True:
             depth += {"(": 1, "[": 1, "{": 1, ")": -1, "]": -1, "}": -1}.get(
@@ -155,14 +155,14 @@ class Statements:
                 return i
 
     def block(self, i):
-        """Behind a block in braces."""
+        """Returns the index after a block in braces."""
         i = self.skip(i + 1)
         while self.text(i) != "}":
             i = self.skip(self.statement(i))
         return i + 1
 
     def body(self, i):
-        """Behind the body of an if or a loop."""
+        """Returns the index after the body of an if or a loop."""
         if self.text(i) == "{" or self.tokens[i].directive:
             return self.statement(i)
         self.open.append(i)
@@ -171,7 +171,8 @@ class Statements:
         return i
 
     def statement(self, i):
-        """Behind the statement at i. Raises IndexError if it does not end."""
+        """Returns the index after the statement at i. Raises IndexError if it does not
+        end."""
         i = self.skip(i)
         word = self.text(i)
         if word == "{":
@@ -192,7 +193,7 @@ class Statements:
             while self.text(i) != ":":
                 i += 1
             return i + 1
-        if word == "else":  # of a pattern that begins there
+        if word == "else":  # a pattern that begins with else
             after = i + 1
             return self.statement(after) if self.text(after) == "if" \
                 else self.body(after)
@@ -200,7 +201,7 @@ class Statements:
             return i + 2
         if is_name(word) and word not in KEYWORDS and self.text(i + 1) == "(":
             after = self.closed(i + 1)
-            if self.text(after) == "{":  # a macro that is used like a loop
+            if self.text(after) == "{":  # a macro used like a loop
                 return self.block(after)
         while self.text(i) != ";":
             if self.text(i) == "}":
@@ -210,7 +211,7 @@ class Statements:
 
 
 def add_braces(tokens, walk):
-    """The tokens with those braces that are missing."""
+    """Returns the tokens with missing braces added."""
     before = {}
     for i in walk.close:
         before.setdefault(i, []).append("}")
@@ -233,7 +234,7 @@ def is_name(text):
 
 
 def declarator(tokens, i):
-    """Where the name stands that is declared by the statement at i, or None."""
+    """Returns the index of the name that the statement at i declares, or None."""
     types = 0
     start = i
     while i < len(tokens) and is_name(tokens[i].text):
@@ -261,8 +262,8 @@ def declarator(tokens, i):
 
 
 def drop_types(tokens, first, last, names):
-    """The tokens from first to last without declarations; notes the names that are
-    declared."""
+    """Returns the tokens from first to last without declarations, and adds the declared
+    names to names."""
     out = []
     i = first
     words = [token.text for token in tokens]
@@ -302,7 +303,7 @@ class Function:
 
 
 class Source:
-    """A text as patterns see it."""
+    """A text in the form that patterns match."""
 
     def __init__(self, text):
         self.text = text
@@ -336,7 +337,7 @@ class Source:
             self.places.setdefault(token.text, []).append(i)
 
     def keep(self, tokens):
-        """What stands between functions, with the names of static variables."""
+        """Returns the tokens between functions, and collects the names of statics."""
         start = 0
         depth = 0
         for i, token in enumerate(tokens):
@@ -357,11 +358,11 @@ class Source:
         self.tokens += tokens
 
     def line(self, i):
-        """The number of a token's line."""
+        """Returns the line number of a token."""
         return self.text.count("\n", 0, self.tokens[i].begin) + 1
 
     def function_at(self, i):
-        """The function of a token, or None."""
+        """Returns the function that contains a token, or None."""
         for function in self.functions:
             if function.first <= i < function.last:
                 return function
@@ -369,7 +370,7 @@ class Source:
 
 
 def bodies(tokens):
-    """(first token, name, brace, behind the last) of each function's definition."""
+    """Yields (first token, name, brace, token after the last) of each function."""
     start = 0
     i = 0
     while i < len(tokens):
@@ -395,7 +396,7 @@ def bodies(tokens):
 
 
 def name_of(tokens, start, brace):
-    """Where the name of a function stands in its header, or None."""
+    """Returns the index of the name in a function header, or None."""
     found = None
     depth = 0
     for i in range(start, brace):
@@ -411,7 +412,7 @@ def name_of(tokens, start, brace):
 
 
 def parameters(tokens, name, brace):
-    """The names of a function's parameters."""
+    """Returns the names of a function's parameters."""
     names = set()
     for i in range(name + 2, brace):
         text = tokens[i].text
@@ -424,12 +425,12 @@ def parameters(tokens, name, brace):
 
 @functools.lru_cache(maxsize=None)
 def source(text):
-    """A Source, kept."""
+    """Returns a cached Source."""
     return Source(text)
 
 
 def pattern_tokens(text):
-    """The tokens of a pattern, with missing braces if it has whole statements."""
+    """Returns the tokens of a pattern, with missing braces if it has whole statements."""
     tokens = scan(text)
     walk = Statements(tokens)
     try:
@@ -442,7 +443,7 @@ def pattern_tokens(text):
 
 
 class Pattern:
-    """A pattern. Its tokens know where they stand in its text."""
+    """A pattern. Its tokens have positions in its text."""
 
     def __init__(self, text):
         self.whole = pattern_tokens(text)
@@ -450,8 +451,8 @@ class Pattern:
         self.words = [token.text for token in self.tokens]
 
     def match(self, file, at, bound):
-        """What the metavariables are, with those that are bound, if the pattern
-        stands at a token of a file; or None."""
+        """Returns the values of the metavariables, including those already bound, if
+        the pattern matches at a token of a file; or None."""
         tokens = file.tokens
         if at < 0 or at + len(self.words) > len(tokens):
             return None
@@ -473,7 +474,7 @@ class Pattern:
         return now
 
     def find(self, file, bound, first=0, last=None):
-        """All (token, bindings) from first to before last."""
+        """Returns all matches (token, bindings) from first to last (exclusive)."""
         last = len(file.tokens) if last is None else last
         rare = min((i for i, word in enumerate(self.words)
                     if not word.startswith("$") or word in bound),
@@ -481,7 +482,7 @@ class Pattern:
                        bound.get(self.words[i], self.words[i]), ())),
                    default=None)
         if rare is None:
-            raise NotFound("a pattern needs more than metavariables")
+            raise NotFound("a pattern must not consist of metavariables only")
         word = bound.get(self.words[rare], self.words[rare])
         found = []
         for place in file.places.get(word, ()):
@@ -494,35 +495,35 @@ class Pattern:
 
 
 def can_be_private(text):
-    """Whether a word may be the name of a variable or a function."""
+    """Returns whether a word may be the name of a variable or a function."""
     return PRIVATE.match(text) is not None and text not in KEYWORDS and \
         not CONSTANT.match(text) and not text.endswith("_t")
 
 
 def can_be_bound(tokens, i):
-    """Whether a metavariable matches a token."""
+    """Returns whether a metavariable matches a token."""
     before = tokens[i - 1].text if i > 0 else ""
     return can_be_private(tokens[i].text) and \
         before not in (".", "->", "struct", "union", "enum")
 
 
 def substitute(text, bound):
-    """A piece of an entry with what its metavariables are."""
+    """Replaces the metavariables in a piece of an entry."""
     def one(match):
         if match.group() not in bound:
-            raise NotFound(f"{match.group()} is nowhere in what is looked for")
+            raise NotFound(f"{match.group()} does not occur in the pattern")
         return bound[match.group()]
 
     return re.sub(r"\$[A-Za-z_]\w*", one, text)
 
 
 def lines(file, found):
-    """The numbers of the lines where a pattern was found."""
+    """Returns the line numbers of matches."""
     return ", ".join(str(file.line(at)) for at, _ in found)
 
 
 def one(pattern, file, bound, what):
-    """The one place of a pattern in a file."""
+    """Returns the only match of a pattern in a file."""
     found = pattern.find(file, bound)
     if len(found) != 1:
         raise NotFound(f"{what}occurs {len(found)} times, not once" +
@@ -531,8 +532,8 @@ def one(pattern, file, bound, what):
 
 
 def function(words, file, bound):
-    """The function of a name, or of the one place where a pattern occurs; and what
-    the metavariables are."""
+    """Returns the function with a name, or that contains the only match of a pattern,
+    and the values of the metavariables."""
     if PRIVATE.match(words):
         found = [f for f in file.functions if f.name == words]
         if len(found) != 1:
@@ -541,25 +542,25 @@ def function(words, file, bound):
     at, bound = one(Pattern(words), file, bound, f"in: {words} ")
     found = file.function_at(at)
     if found is None:
-        raise NotFound(f"in: {words} occurs outside of all functions")
+        raise NotFound(f"in: {words} does not occur in a function")
     return found, bound
 
 
 def names(tokens):
-    """The names in a pattern that are not of fields, structs or metavariables."""
+    """Returns the names in a pattern, except fields, structs and metavariables."""
     return {token.text for i, token in enumerate(tokens)
             if can_be_bound(tokens, i)}
 
 
 def declared(tokens):
-    """The names of the variables that a pattern declares."""
+    """Returns the names of the variables that a pattern declares."""
     found = set()
     drop_types(tokens, 0, len(tokens), found)
     return found
 
 
 def same(words, others, bound):
-    """What the metavariables of words are if these are the others; or None."""
+    """Returns the values of the metavariables if words match the others, or None."""
     now = dict(bound)
     if len(words) != len(others):
         return None
@@ -573,7 +574,7 @@ def same(words, others, bound):
 
 
 def overlap(words, others, bound):
-    """Whether words, with metavariables, are part of others, or others of them."""
+    """Returns whether words, with metavariables, contain the others or vice versa."""
     shorter = min(len(words), len(others))
     return any(same(words[i:i + shorter], others[j:j + shorter], bound) is not None
                for i in range(len(words) - shorter + 1)
@@ -581,7 +582,7 @@ def overlap(words, others, bound):
 
 
 def spans(file, pattern, function_name=None):
-    """(first, last) line of each place of a pattern in a file, or in a function."""
+    """Returns (first, last) line of each match in a file or in a function."""
     where = [(f.first, f.last) for f in file.functions if f.name == function_name] \
         if function_name else [(0, len(file.tokens))]
     return [(file.line(at), file.line(at + len(pattern.words) - 1))
@@ -590,8 +591,8 @@ def spans(file, pattern, function_name=None):
 
 
 def private(file, path, tokens, at):
-    """The names in a pattern that must be metavariables: those of variables of the
-    function of a token, and of statics of a .c file."""
+    """Returns the names in a pattern that must be metavariables: variables of the
+    function that contains a token, and statics of a .c file."""
     where = file.function_at(at)
     own = set(where.names) if where else set()
     return names(tokens) & (own | file.statics if path.endswith(".c") else own)

@@ -1,4 +1,4 @@
-/* all.h - the contenders that are written here. */
+/* all.h - the contenders of this tree. */
 #ifndef LAWN_BENCH_CONTENDERS_ALL_H
 #define LAWN_BENCH_CONTENDERS_ALL_H
 

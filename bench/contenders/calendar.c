@@ -1,14 +1,14 @@
 /* calendar.c - R. Brown's calendar queue (CACM 31, 1988).
  *
- * A year has as many days as there are buckets; a bucket holds the timers of
- * its day of every year, in the order of deadlines. The number of days follows
- * the number of timers, and the length of a day the distance of the deadlines
- * that come next, so that a day has a few timers: then everything is O(1).
- * When there are twice as many timers as days, or half as many, the calendar
- * is made anew; if there is no memory for that, it stays as it is. Deadlines
- * that crowd together elsewhere than where the calendar looked make it slow.
+ * A year has as many days as there are buckets. A bucket holds the timers of
+ * its day of every year, sorted by deadline. The number of days follows the
+ * number of timers, and the length of a day the distance of the next deadlines,
+ * so that a day has a few timers: then everything is O(1). When there are twice
+ * as many timers as days, or half as many, the calendar is rebuilt; if there is
+ * no memory, it remains as it is. It is slow if deadlines are dense where the
+ * calendar did not sample them.
  *
- * A day's length is a power of two, so that finding a day is a shift.
+ * The length of a day is a power of two, so that finding a day is a shift.
  */
 #include "all.h"
 #include "links.h"
@@ -18,7 +18,7 @@
 #define CALENDAR_LEAST 16u
 #define CALENDAR_SAMPLE 25u
 
-/* A timer stands in days[(deadline >> shift) & mask], after those that are due
+/* A timer is in days[(deadline >> shift) & mask], after those that are due
  * earlier or were started earlier; or on due, in order, before all others. No
  * timer in a day is due before position. */
 struct calendar {
@@ -79,7 +79,7 @@ day_of(const struct calendar *calendar, uint64_t time)
     return &calendar->days[(time >> calendar->shift) & calendar->mask];
 }
 
-/* The last tick of a time's day. */
+/* Returns the last tick of the day of a time. */
 static inline uint64_t
 day_end(const struct calendar *calendar, uint64_t time)
 {
@@ -98,8 +98,8 @@ insert(struct calendar *calendar, struct timer *timer)
     links_insert_after(place, &timer->link);
 }
 
-/* The deadlines that come next, at most CALENDAR_SAMPLE, in order, found within
- * a year; how many. */
+/* Collects the next deadlines within a year, at most CALENDAR_SAMPLE, in order.
+ * Returns their number. */
 static size_t
 sample_deadlines(const struct calendar *calendar, uint64_t *sample)
 {
@@ -124,7 +124,7 @@ sample_deadlines(const struct calendar *calendar, uint64_t *sample)
     return many;
 }
 
-/* The mean distance of all deadlines, for when there is no sample. */
+/* Returns the mean distance of all deadlines, for when there is no sample. */
 static uint64_t
 mean_distance(const struct calendar *calendar)
 {
@@ -144,8 +144,8 @@ mean_distance(const struct calendar *calendar)
     return first < last ? (last - first) / calendar->count : 0;
 }
 
-/* How long a day should be: three times the mean distance of the deadlines
- * that come next, those apart that are far from each other. */
+/* Returns the length of a day: three times the mean distance of the next
+ * deadlines, ignoring those that are far from each other. */
 static unsigned
 choose_shift(const struct calendar *calendar)
 {
@@ -203,7 +203,7 @@ resize(struct calendar *calendar, size_t many)
     free(old);
 }
 
-/* A timer is gone. */
+/* Counts the removal of a timer. */
 static inline void
 note_removed(struct calendar *calendar)
 {
@@ -246,7 +246,7 @@ stop(void *self, struct object *object)
     return true;
 }
 
-/* Merges two chains in order, a's before b's where they are equal. */
+/* Merges two chains in order; equal elements of a are first. */
 static struct link *
 merge_chains(struct link *a, struct link *b)
 {
@@ -265,7 +265,7 @@ merge_chains(struct link *a, struct link *b)
     return first;
 }
 
-/* Sorts a chain: runs of 1, 2, 4 ... timers wait to be merged. */
+/* Sorts a chain: runs of 1, 2, 4 ... timers are merged. */
 static struct link *
 sort_chain(struct link *chain)
 {
@@ -298,7 +298,8 @@ has_year_passed(const struct calendar *calendar)
            calendar->mask;
 }
 
-/* A year or more has passed: takes what is due off all days, and sorts it. */
+/* A year or more has passed: removes the due timers from all days, and sorts
+ * them. */
 static void
 catch_up(struct calendar *calendar)
 {
@@ -328,8 +329,8 @@ catch_up(struct calendar *calendar)
     calendar->position = calendar->now;
 }
 
-/* Fires what is due on a list that is in order, the callbacks being free to
- * make the calendar anew: so the list is due, or looked up by its time. */
+/* Fires the due timers of a sorted list. Callbacks may rebuild the calendar, so
+ * the list is due, or is found again by its time. */
 static size_t
 fire_day(struct calendar *calendar, bool due, size_t budget,
          contender_fire_fn *fire, void *arg)
@@ -403,8 +404,9 @@ next_deadline(void *self)
     if (!links_empty(&calendar->due)) {
         return links_timer_of(calendar->due.next)->deadline;
     }
-    /* The days of one year; the first timer found on its own day is the
-     * earliest. Of later years all heads have been seen by then. */
+    /* Searches the days of one year; the first timer found on its own day is
+     * the earliest. If there is none, the heads of all days have been
+     * compared. */
     for (size_t i = 0; i <= calendar->mask; i++) {
         struct link *day = day_of(calendar, time);
         uint64_t evening = day_end(calendar, time);

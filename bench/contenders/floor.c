@@ -1,9 +1,9 @@
-/* floor.c - no timer store at all: a ring of (deadline, pointer).
+/* floor.c - not a timer store: a ring of (deadline, pointer).
  *
- * One TTL, so that deadlines come in order. A stop is one store into the
- * object, and the timer fires all the same; a restart is another entry, and
- * where the ring is full it takes the place of the oldest. What keeps timers
- * has to do this much and more: nothing that does can be faster.
+ * There is one TTL, so deadlines are in order. A stop only writes to the
+ * object, and the timer still fires. A restart is another entry; if the ring is
+ * full it replaces the oldest. Every timer store must do at least this work, so
+ * none can be faster.
  */
 #include "all.h"
 #include "links.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FLOOR_AHEAD 8u /* so many objects are fetched before they fire */
+#define FLOOR_AHEAD 8u /* objects prefetched before they fire */
 
 struct floor_entry {
     uint64_t deadline;
@@ -21,7 +21,7 @@ struct floor_entry {
 struct floor {
     struct floor_entry *entries;
     size_t mask;
-    size_t head; /* both count on and on */
+    size_t head; /* both only increase */
     size_t tail;
     uint64_t now;
 };
@@ -43,7 +43,7 @@ make(const struct contender_setup *setup)
         free(ring);
         return NULL;
     }
-    /* Touched now, so that starts are not charged for the system's work. */
+    /* Touched now, so that starts do not include page faults. */
     memset(ring->entries, 0, room * sizeof(ring->entries[0]));
     ring->mask = room - 1;
     ring->now = setup->now;
@@ -111,8 +111,8 @@ const struct contender floor_contender = {
     .abi = CONTENDER_ABI,
     .name = "floor",
     .title = "the floor",
-    .about = "A ring of (deadline, pointer) for one TTL, without stop: no "
-             "timer store, but what none can beat.",
+    .about = "A ring of (deadline, pointer) for one TTL, without stop: not a "
+             "timer store, but a lower bound for all of them.",
     .kind = CONTENDER_FLOOR,
     .flags = CONTENDER_ONE_TTL | CONTENDER_NO_STOP,
     .node = sizeof(uint64_t),

@@ -1,9 +1,9 @@
 /* growing.c - a timing wheel that is as long as the longest TTL.
  *
- * Every slot stands for one tick, so nothing is compared: a slot is due as a
- * whole. A TTL that is longer than the wheel makes it grow to the next power
- * of two and all slots move: the overflow of which the paper speaks. Start and
- * stop O(1) otherwise; a mow looks at one slot per tick that passed, or at each
+ * Every slot is one tick, so nothing is compared: all timers of a slot are due
+ * together. A TTL that is longer than the wheel makes it grow to the next power
+ * of two, and all slots move: the overflow described in the paper. Otherwise
+ * start and stop are O(1). A mow visits one slot per tick that passed, or each
  * slot once if that is less.
  */
 #include "all.h"
@@ -14,10 +14,9 @@
 #define GROWING_LEAST 256u
 #define GROWING_MOST ((size_t)1 << 26) /* 1 GiB of slots */
 
-/* A timer stands in slots[deadline & mask], and then its deadline is in
- * (now, now + mask + 1]; or it is on due if the budget of a mow did not suffice
- * for it. A slot that was never used is all zero, so that memory that is not
- * needed is not touched. */
+/* A timer is in slots[deadline & mask], with its deadline in (now, now + mask +
+ * 1]; or on due if the budget of a mow was exhausted. A slot that was never
+ * used is all zero, so that unused memory is not touched. */
 struct growing {
     struct link *slots;
     size_t mask;
@@ -63,7 +62,7 @@ is_empty(const struct link *slot)
     return slot->next == NULL || slot->next == slot;
 }
 
-/* Moves all that is in one slot to the end of another list. */
+/* Moves all timers of a slot to the end of another list. */
 static void
 move_slot(struct link *slot, struct link *to)
 {
@@ -171,7 +170,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         from = wheel->bound.time;
     }
     collect(wheel, from, now);
-    /* What is left on due is due at once; what callbacks start is later. */
+    /* Timers left on due are due at once; timers started by callbacks are due
+     * later. */
     bound_set(&wheel->bound, now + 1, false);
     size_t fired = links_fire(&wheel->due, budget, fire, arg);
     if (!links_empty(&wheel->due)) {
@@ -209,7 +209,7 @@ const struct contender growing_contender = {
     .name = "growing",
     .title = "growing wheel",
     .about = "A wheel with a slot for each tick of the longest TTL, rebuilt "
-             "when a longer one comes. Start and stop O(1) otherwise.",
+             "for a longer TTL. Start and stop O(1) otherwise.",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,

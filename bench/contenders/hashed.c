@@ -1,10 +1,11 @@
-/* hashed.c - a timing wheel of one level: a deadline's low bits are its slot.
+/* hashed.c - a timing wheel of one level: the low bits of a deadline are its
+ * slot.
  *
- * Timers of later turns of the wheel stand in the same slot, and are told
- * apart by their deadlines. The wheel has a slot for each tick of the longest
- * TTL if that is not too many, otherwise about one per timer; then, in a turn,
- * each timer is looked at once. Start and stop O(1); a mow looks at one slot
- * per tick that passed, or at each slot once if that is less.
+ * Timers of later revolutions are in the same slot, and are distinguished by
+ * their deadlines. The wheel has a slot for each tick of the longest TTL if
+ * that is not too many, otherwise about one per timer; then each timer is
+ * examined once per revolution. Start and stop are O(1). A mow visits one slot
+ * per tick that passed, or each slot once if that is less.
  */
 #include "all.h"
 #include "links.h"
@@ -13,11 +14,10 @@
 
 #define HASHED_LEAST 256u
 #define HASHED_MOST ((size_t)1 << 24)
-#define HASHED_FULL 65536u /* a wheel of so many slots is never too large */
+#define HASHED_FULL 65536u /* up to this size, a slot for each tick */
 
-/* Timers stand in slots[deadline & mask], or on due if a mow took them off and
- * its budget did not suffice. No timer in a slot is due before, or at, mowed.
- */
+/* Timers are in slots[deadline & mask], or on due if a mow removed them and its
+ * budget was exhausted. No timer in a slot is due at or before mowed. */
 struct hashed {
     size_t mask;
     uint64_t now;
@@ -77,7 +77,7 @@ stop(void *self, struct object *object)
     return links_stop(&((struct hashed *)self)->bound, object);
 }
 
-/* Takes what is due by now off a slot. */
+/* Removes the timers due by now from a slot. */
 static void
 collect(struct hashed *wheel, struct link *slot)
 {
@@ -104,7 +104,7 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
     if (now < wheel->bound.time) {
         return 0;
     }
-    /* Nothing is due before the bound: these ticks need no look. */
+    /* Nothing is due before the bound: these ticks can be skipped. */
     uint64_t from = wheel->mowed + 1;
     if (links_empty(&wheel->due) && from < wheel->bound.time) {
         from = wheel->bound.time;
@@ -131,7 +131,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
     return fired;
 }
 
-/* Looks from the next tick on for the first timer of this turn, else of all. */
+/* Searches from the next tick on for the first timer of this revolution, then
+ * among all. */
 static uint64_t
 next_deadline(void *self)
 {
@@ -157,8 +158,8 @@ const struct contender hashed_contender = {
     .abi = CONTENDER_ABI,
     .name = "hashed",
     .title = "hashed wheel",
-    .about = "One wheel whose slots are shared by all of its turns. Start and "
-             "stop O(1), a mow O(ticks + timers in their slots).",
+    .about = "One wheel; each slot holds the timers of all revolutions. Start "
+             "and stop O(1), a mow O(ticks + timers in their slots).",
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),

@@ -1,10 +1,10 @@
 /* heads.c - queues by TTL, and a heap of their heads, as in Node.js.
  *
- * A queue is in the heap under a time that is never later than its head's
- * deadline: starts append behind it, and a stop of the head leaves it too
- * early, which is put right when it comes up. So only the top of the heap ever
- * changes, and a queue need not know its place. Start and stop O(1), but
- * O(log TTLs) for a TTL's first timer; firing O(log TTLs).
+ * The time of a queue in the heap is never later than its head's deadline:
+ * starts append after the head. A stop of the head leaves the time too early,
+ * which is corrected when the queue reaches the top. So only the top of the
+ * heap ever changes, and a queue need not know its place. Start and stop are
+ * O(1), O(log TTLs) for the first timer of a TTL; firing is O(log TTLs).
  */
 #include "all.h"
 #include "queues.h"
@@ -51,7 +51,8 @@ destroy(void *self)
     free(heads);
 }
 
-/* A queue for a TTL that has none, in the heap; NULL: no memory. */
+/* Adds a queue for a new TTL to the heap. Returns NULL if there is no
+ * memory. */
 static struct queue *
 add_queue(struct heads *heads, uint64_t ttl, uint64_t time)
 {
@@ -82,7 +83,7 @@ add_queue(struct heads *heads, uint64_t ttl, uint64_t time)
     return queue;
 }
 
-/* Puts an entry into the heap from the top down, the top being free. */
+/* Sifts an entry down from the top, which is free. */
 static void
 sift_down(struct heads *heads, struct heads_entry entry)
 {
@@ -106,8 +107,8 @@ sift_down(struct heads *heads, struct heads_entry entry)
     heap[i] = entry;
 }
 
-/* The earliest timer, the heap being put right until one is known to be it;
- * or, if the top is after limit, NULL. */
+/* Returns the earliest timer, correcting the heap until it is known; NULL if
+ * the top is after limit. */
 static struct timer *
 find_earliest(struct heads *heads, uint64_t limit)
 {

@@ -1,8 +1,8 @@
 /* heap2.c - a binary heap of pointers to timers, as in libevent.
  *
- * A timer knows its place in the heap, so that stop and restart find it. Keys
- * stay in the timers: every comparison reads another object, which is what a
- * large heap costs. All operations O(log n); a restart sifts in place.
+ * A timer stores its place in the heap, so that stop and restart find it. Keys
+ * are in the timers: every comparison reads another object, which makes a large
+ * heap slow. All operations are O(log n); a restart sifts in place.
  */
 #include "all.h"
 #include "links.h"
@@ -39,7 +39,7 @@ make(const struct contender_setup *setup)
         free(heap);
         return NULL;
     }
-    /* Touched now, so that starts are not charged for the system's work. */
+    /* Touched now, so that starts do not include page faults. */
     memset(heap->timers, 0, heap->room * sizeof(heap->timers[0]));
     heap->now = setup->now;
     return heap;
@@ -77,7 +77,7 @@ sift_up(struct heap2 *heap, size_t i, struct heap2_timer *timer)
     put(heap, i, timer);
 }
 
-/* The same downwards. */
+/* The same downward. */
 static void
 sift_down(struct heap2 *heap, size_t i, struct heap2_timer *timer)
 {

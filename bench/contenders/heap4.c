@@ -21,7 +21,7 @@ make(const struct contender_setup *setup)
         free(self);
         return NULL;
     }
-    /* Touched now, so that starts are not charged for the system's work. */
+    /* Touched now, so that starts do not include page faults. */
     memset(self->heap.entries, 0,
            self->heap.room * sizeof(self->heap.entries[0]));
     self->now = setup->now;

@@ -1,4 +1,4 @@
-/* lawn.c - our lawn with its default options, through its public header. */
+/* lawn.c - the lawn with default options, through its public header. */
 #include "lawn.h"
 #include "all.h"
 

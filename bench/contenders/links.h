@@ -1,9 +1,10 @@
-/* links.h - what the contenders of this folder share: timers in circular
- * doubly linked lists, deadlines that cannot wrap, and a bound on the earliest.
+/* links.h - shared by the contenders of this directory: timers in circular
+ * doubly linked lists, deadlines that cannot wrap, and a bound on the earliest
+ * deadline.
  *
- * A list is a link of its own, the sentinel. A timer that is on no list has
- * link.next == NULL, so all-zero bytes are an idle one. Taking a timer off
- * needs no knowledge of the list.
+ * A list is a sentinel link. A timer that is on no list has link.next == NULL,
+ * so all-zero bytes are an idle timer. Removing a timer does not require its
+ * list.
  */
 #ifndef LAWN_BENCH_CONTENDERS_LINKS_H
 #define LAWN_BENCH_CONTENDERS_LINKS_H
@@ -22,7 +23,7 @@ struct timer {
     uint64_t deadline;
 };
 
-/* now + ttl, below LINKS_NEVER. The clock itself is expected to stay below
+/* Returns now + ttl, below LINKS_NEVER. The clock is expected to stay below
  * 2^63, so that this is after now. */
 static inline uint64_t
 links_deadline(uint64_t now, uint64_t ttl)
@@ -42,7 +43,7 @@ links_timer_of(struct link *link)
     return (struct timer *)(void *)link;
 }
 
-/* The object around a node. */
+/* Returns the object of a node. */
 static inline struct object *
 links_object(void *node)
 {
@@ -80,7 +81,7 @@ links_append(struct link *list, struct link *link)
     links_insert_after(list->prev, link);
 }
 
-/* Off its list; its own fields stay as they were. */
+/* Removes a link from its list; its own fields do not change. */
 static inline void
 links_unlink(struct link *link)
 {
@@ -102,8 +103,8 @@ links_running(const struct timer *timer)
     return timer->link.next != NULL;
 }
 
-/* All that is between first and last, which stand on one list, goes to the end
- * of another. */
+/* Moves all links between first and last, which are on one list, to the end of
+ * another. */
 static inline void
 links_move(struct link *first, struct link *last, struct link *to)
 {
@@ -115,7 +116,7 @@ links_move(struct link *first, struct link *last, struct link *to)
     to->prev = last;
 }
 
-/* The earliest deadline on a list that is in no order. */
+/* Returns the earliest deadline on an unsorted list. */
 static inline uint64_t
 links_earliest(struct link *list)
 {
@@ -130,9 +131,9 @@ links_earliest(struct link *list)
     return earliest;
 }
 
-/* Fires from the head of a list, at most budget timers. Each is idle before
- * its callback runs, so that the callback may do with it, and with others of
- * the list, what it likes. */
+/* Fires from the head of a list, at most budget timers. Each is idle before its
+ * callback runs, so that the callback may start or stop any timer of the
+ * list. */
 static inline size_t
 links_fire(struct link *list, size_t budget, contender_fire_fn *fire, void *arg)
 {
@@ -149,9 +150,9 @@ links_fire(struct link *list, size_t budget, contender_fire_fn *fire, void *arg)
     return fired;
 }
 
-/* A time before which nothing is due. It is exact if a timer is due then. Kept
- * by starts and stops for a compare each, it makes a mow with nothing to do
- * cheap, and finding the earliest deadline rare. */
+/* A time before which nothing is due. It is exact if a timer is due then.
+ * Starts and stops maintain it with one comparison each. It makes a mow without
+ * due timers cheap, and searching for the earliest deadline rare. */
 struct bound {
     uint64_t time;
     bool exact;
@@ -174,8 +175,7 @@ bound_stop(struct bound *bound, uint64_t deadline)
     }
 }
 
-/* stop() of a scheme that needs to know no more of its timers; bound may be
- * NULL. */
+/* stop() of a scheme that needs nothing else; bound may be NULL. */
 static inline bool
 links_stop(struct bound *bound, struct object *object)
 {

@@ -1,8 +1,8 @@
-/* list.c - a doubly linked list in the order of deadlines.
+/* list.c - a doubly linked list, sorted by deadline.
  *
- * A start looks for its place from the tail: where most timers have one TTL it
- * finds it at once, otherwise it walks past all that are due later. Stop O(1),
- * start O(n).
+ * A start searches its place from the tail: if most timers have one TTL it
+ * finds it at once, otherwise it passes all timers that are due later. Stop is
+ * O(1), start O(n).
  */
 #include "all.h"
 #include "links.h"

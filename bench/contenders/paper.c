@@ -1,9 +1,9 @@
 /* paper.c - a lawn as in the paper, with its errors corrected.
  *
- * A hash map from TTLs to queues, and the closest deadline as a guard: until
- * then a mow does nothing. When something is due, it looks at the heads of all
- * queues, and finds the next closest on the way. Start and stop O(1); a mow
- * O(fired + TTLs). docs/DESIGN.md lists what was corrected.
+ * A hash map from TTLs to queues, and the earliest deadline as a guard: until
+ * then a mow does nothing. Then it examines the heads of all queues, and
+ * computes the next earliest deadline. Start and stop are O(1); a mow is
+ * O(fired + TTLs). docs/DESIGN.md lists the corrections.
  */
 #include "all.h"
 #include "queues.h"
@@ -47,7 +47,7 @@ make(const struct contender_setup *setup)
     return paper;
 }
 
-/* A queue for a TTL that has none; NULL: no memory. */
+/* Adds a queue for a new TTL. Returns NULL if there is no memory. */
 static struct queue *
 add_queue(struct paper *paper, uint64_t ttl)
 {
@@ -110,7 +110,7 @@ stop(void *self, struct object *object)
     return true;
 }
 
-/* Fires what is due in a queue. */
+/* Fires the due timers of a queue. */
 static size_t
 fire_queue(struct paper *paper, struct queue *queue, size_t budget,
            contender_fire_fn *fire, void *arg)
@@ -144,13 +144,13 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         return 0;
     }
     paper->closest.exact = false;
-    /* Callbacks may add queues, at the end, but remove none. */
+    /* Callbacks may append queues, but remove none. */
     while (i < paper->count) {
         struct queue *queue = paper->all[i];
 
         fired += fire_queue(paper, queue, budget - fired, fire, arg);
         if (fired == budget) {
-            return fired; /* the guard is as early as it was */
+            return fired; /* the guard has not changed */
         }
         if (links_empty(&queue->timers)) {
             queues_drop(&paper->queues, queue);
@@ -162,7 +162,7 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         }
         i++;
     }
-    /* Callbacks append behind heads, or stop them: this is not too late. */
+    /* Callbacks append after heads, or stop them, so this is not too late. */
     bound_set(&paper->closest, closest, fired == 0);
     return fired;
 }
@@ -192,8 +192,8 @@ const struct contender paper_contender = {
     .abi = CONTENDER_ABI,
     .name = "paper",
     .title = "lawn of the paper",
-    .about = "Queues by TTL in a hash map, all of them looked at when "
-             "something is due. Start and stop O(1), a mow O(fired + TTLs).",
+    .about = "Queues by TTL in a hash map; all queues are checked when a timer "
+             "is due. Start and stop O(1), a mow O(fired + TTLs).",
     .kind = CONTENDER_PAPER,
     .flags = CONTENDER_EXACT | CONTENDER_FIFO | CONTENDER_BUDGET,
     .node = sizeof(struct timer),

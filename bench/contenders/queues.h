@@ -1,8 +1,8 @@
-/* queues.h - queues of timers by TTL: a hash map, for lawns as in the paper.
+/* queues.h - queues of timers by TTL, in a hash map, for lawns as in the paper.
  *
- * Timers of one TTL fall due in the order of their starts, so a queue is in
- * order by appending. A queue that runs empty stays until queues_drop(): a stop
- * need not look it up.
+ * Timers of one TTL are due in the order of their starts, so appending keeps a
+ * queue sorted. An empty queue remains until queues_drop(), so that a stop need
+ * not look it up.
  */
 #ifndef LAWN_BENCH_CONTENDERS_QUEUES_H
 #define LAWN_BENCH_CONTENDERS_QUEUES_H
@@ -22,17 +22,18 @@ struct queues_entry {
 
 struct queues {
     struct queues_entry *entries;
-    unsigned bits; /* log2 of how many */
+    unsigned bits; /* log2 of the number of entries */
     size_t count;
 };
 
-/* Room for so many TTLs at first; false: no memory. */
+/* Allocates room for a number of TTLs. Returns false if there is no memory. */
 bool queues_init(struct queues *queues, size_t ttls);
 
-/* Frees all queues as well. */
+/* Also frees all queues. */
 void queues_fini(struct queues *queues);
 
-/* Adds a queue for a TTL that has none; NULL: no memory, nothing changed. */
+/* Adds a queue for a new TTL. Returns NULL if there is no memory; then nothing
+ * has changed. */
 struct queue *queues_add(struct queues *queues, uint64_t ttl);
 
 /* Removes a queue and frees it. */
@@ -45,7 +46,7 @@ queues_home(const struct queues *queues, uint64_t ttl)
                     (64 - queues->bits));
 }
 
-/* The entry of a TTL, or the free one where it would go. */
+/* Returns the entry of a TTL, or the free entry where it belongs. */
 static inline struct queues_entry *
 queues_find(const struct queues *queues, uint64_t ttl)
 {

@@ -1,17 +1,17 @@
-/* tree.c - a red-black tree in the objects, the earliest timer remembered.
+/* tree.c - an intrusive red-black tree with a pointer to the earliest timer.
  *
- * Timers of equal deadlines stand in the order of their starts. The colour is
- * kept in the lowest bit of the pointer to the parent. All operations
- * O(log n), but finding the earliest O(1).
+ * Timers with equal deadlines are in the order of their starts. The color is
+ * the lowest bit of the pointer to the parent. All operations are O(log n);
+ * finding the earliest is O(1).
  */
 #include "all.h"
 #include "links.h"
 
 #include <stdlib.h>
 
-/* Idle: parent == 0. The root's parent is the tree's own node `top`, whose left
- * child is the root: so no running timer has parent 0, and no rotation is a
- * special case. */
+/* Idle: parent == 0. The parent of the root is the tree's node `top`, whose
+ * left child is the root. So no running timer has parent 0, and rotations have
+ * no special case. */
 struct tree_timer {
     uintptr_t parent; /* | TREE_RED */
     struct tree_timer *left;
@@ -51,7 +51,7 @@ paint(struct tree_timer *t, bool red)
     t->parent = (t->parent & ~(uintptr_t)TREE_RED) | (red ? TREE_RED : 0);
 }
 
-/* Puts t where old was under parent. */
+/* Replaces old by t under parent. */
 static inline void
 replace_child(struct tree_timer *parent, const struct tree_timer *old,
               struct tree_timer *t)
@@ -63,7 +63,7 @@ replace_child(struct tree_timer *parent, const struct tree_timer *old,
     }
 }
 
-/* The right child goes up, t down to its left. */
+/* Moves the right child up, and t down to its left. */
 static void
 rotate_left(struct tree_timer *t)
 {
@@ -96,7 +96,7 @@ rotate_right(struct tree_timer *t)
     set_parent(t, up);
 }
 
-/* t is red, and so may its parent be. */
+/* t is red, and its parent may be red, too. */
 static void
 rebalance_inserted(struct tree *tree, struct tree_timer *t)
 {
@@ -160,7 +160,7 @@ insert(struct tree *tree, struct tree_timer *t)
     rebalance_inserted(tree, t);
 }
 
-/* The side of parent on which t stands, or stood, is one black short. */
+/* The side of parent where t is, or was, lacks one black node. */
 static void
 rebalance_removed(struct tree *tree, struct tree_timer *parent,
                   struct tree_timer *t)
@@ -201,7 +201,7 @@ rebalance_removed(struct tree *tree, struct tree_timer *parent,
     }
 }
 
-/* The next in order; the earliest has no left child. */
+/* Returns the next timer in order; the earliest has no left child. */
 static struct tree_timer *
 next_after_earliest(const struct tree *tree)
 {
@@ -231,7 +231,7 @@ remove_timer(struct tree *tree, struct tree_timer *t)
         black = !is_red(t);
         replace_child(parent, t, child);
     } else {
-        /* Its successor, which has no left child, takes its place. */
+        /* Its successor, which has no left child, replaces it. */
         struct tree_timer *next = t->right;
 
         while (next->left != NULL) {
@@ -330,8 +330,8 @@ const struct contender tree_contender = {
     .abi = CONTENDER_ABI,
     .name = "tree",
     .title = "red-black tree",
-    .about = "A red-black tree in the objects, the earliest timer "
-             "remembered. Start and stop O(log n), no allocation.",
+    .about = "An intrusive red-black tree with a pointer to the earliest "
+             "timer. Start and stop O(log n), no allocation.",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,

@@ -1,13 +1,13 @@
 /* wheel.c - a hierarchical timing wheel with bitmaps, over all 64 bits.
  *
- * A deadline stands on the level of the highest byte in which it differs from
- * the base, in the slot of that byte. The base moves from one occupied slot to
- * the next, found by counting zeros, so ticks that nothing happens in cost
- * nothing. When it enters a slot of an upper level, the slot's timers move
- * down; each moves at most once per level. Start and stop O(1).
+ * A deadline is on the level of the highest byte in which it differs from the
+ * base, in the slot of that byte. The base moves from one occupied slot to the
+ * next, which is found by counting zeros, so empty ticks cost nothing. When the
+ * base enters a slot of an upper level, the slot's timers move down; each moves
+ * at most once per level. Start and stop are O(1).
  *
- * A stop does not tell the bitmap: an occupied bit may be of an empty slot, and
- * is cleared when it comes up.
+ * A stop does not update the bitmap: a set bit may belong to an empty slot, and
+ * is cleared when the base reaches the slot.
  */
 #include "all.h"
 #include "links.h"
@@ -20,23 +20,23 @@
 #define WHEEL_LEVELS (64u / WHEEL_BITS)
 #define WHEEL_WORDS (WHEEL_SLOTS / 64u)
 
-/* No timer is due before base; base <= now, and less only while a budget did
- * not suffice. A timer on level l has all digits above l in common with base,
- * and a larger digit l; on level 0 it may be equal. */
+/* No timer is due before base; base <= now, and less only while a budget was
+ * exhausted. A timer on level l has all digits above l in common with base, and
+ * a larger digit l; on level 0 it may be equal. */
 struct wheel {
     uint64_t now;
     uint64_t base;
     struct bound bound;
-    unsigned levels; /* a bit for each that is occupied */
+    unsigned levels; /* a bit for each occupied level */
     uint64_t occupied[WHEEL_LEVELS][WHEEL_WORDS];
     struct link slots[WHEEL_LEVELS][WHEEL_SLOTS];
 };
 
-/* Where the wheel goes next. */
+/* The next slot. */
 struct wheel_place {
     unsigned level;
     unsigned digit;
-    uint64_t time; /* nothing in the slot is due before */
+    uint64_t time; /* nothing in the slot is due before this time */
 };
 
 static void *
@@ -93,8 +93,8 @@ stop(void *self, struct object *object)
     return links_stop(&((struct wheel *)self)->bound, object);
 }
 
-/* The slot that comes up first: upper levels are later than all of lower ones.
- * False: the wheel is empty. */
+/* Finds the first slot: slots of upper levels are later than all of lower ones.
+ * Returns false if the wheel is empty. */
 static bool
 find_place(const struct wheel *wheel, struct wheel_place *place)
 {
@@ -119,7 +119,7 @@ find_place(const struct wheel *wheel, struct wheel_place *place)
     return true;
 }
 
-/* The slot is, or is about to be, empty. */
+/* Marks a slot as empty. */
 static void
 clear_place(struct wheel *wheel, const struct wheel_place *place)
 {
@@ -131,7 +131,7 @@ clear_place(struct wheel *wheel, const struct wheel_place *place)
     }
 }
 
-/* The base has entered a slot of an upper level: its timers move down. */
+/* Moves the timers of a slot down after the base has entered it. */
 static void
 cascade(struct wheel *wheel, struct link *slot)
 {
@@ -166,8 +166,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
             return fired;
         }
         if (place.time > now) {
-            /* All slots up to now are done, so those that are left stand where
-             * they stand for this base too. */
+            /* All slots up to now are done, so the remaining ones are correct
+             * for this base, too. */
             wheel->base = now;
             bound_set(&wheel->bound, place.time, false);
             return fired;

@@ -1,4 +1,4 @@
-/* all.h - the crews that are written here. */
+/* all.h - the crews of this tree. */
 #ifndef LAWN_BENCH_CREWS_ALL_H
 #define LAWN_BENCH_CREWS_ALL_H
 

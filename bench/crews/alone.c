@@ -1,5 +1,5 @@
-/* alone.c - a lawn per thread, and no way from one to another: what threads that
- * need none would use, and so what local work cannot be faster than. */
+/* alone.c - a lawn per thread that other threads cannot use: what threads
+ * without shared timers would use, and a lower bound for local work. */
 #include "all.h"
 
 #include "lawn.h"
@@ -136,8 +136,8 @@ const struct crew alone_crew = {
             .abi = CONTENDER_ABI,
             .name = "alone",
             .title = "a lawn per thread",
-            .about = "A lawn per thread that no other can reach: for local "
-                     "work alone, which cannot be faster.",
+            .about = "A private lawn per thread: local work only; a lower "
+                     "bound for it.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_timer),

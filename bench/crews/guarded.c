@@ -1,16 +1,16 @@
-/* guarded.c - lawns behind mutexes, as one would write it by hand: one lawn for
+/* guarded.c - lawns behind mutexes, as a program would use them: one lawn for
  * all threads, or one for each worker.
  *
- * Critical sections are a call or two of the lawn, and nothing else is done in
- * them: the clock is read before, callbacks run and sleepers are woken after. A
- * worker that serves sleeps until the next timer is due, and is woken if one
- * comes that is due earlier, and not otherwise; with one lawn for all, one of
- * the workers mows and the others have nothing to do.
+ * Critical sections contain one or two calls of the lawn and nothing else: the
+ * clock is read before, and callbacks run and sleepers are woken after. A
+ * worker that serves sleeps until the next timer is due, and is woken only if a
+ * timer is started that is due earlier. With one lawn for all, one of the
+ * workers mows and the others have nothing to do.
  *
- * One lawn is there twice: behind a pthread mutex of the default kind, which is
- * what most programs have, and behind one of glibc's adaptive kind, which spins
- * for a while before it sleeps and does better with sections as short as these.
- * The lawns of several workers have the latter. */
+ * One lawn exists in two variants: behind a pthread mutex of the default kind,
+ * which most programs have, and behind glibc's adaptive kind, which spins for a
+ * while before it sleeps and is better for such short sections. The lawns of
+ * several workers use the latter. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "all.h"
 
@@ -20,17 +20,17 @@
 #include <stdlib.h>
 
 #define GUARDED_LINE 128u
-#define GUARDED_BATCH 64u /* timers that are fired at a time */
+#define GUARDED_BATCH 64u /* timers fired at a time */
 
-/* wake_at is when the worker that mows wakes up by itself, 0 while it is awake:
- * whatever is due earlier has to wake it. Each has cache lines of its own. */
+/* wake_at is when the worker that mows wakes up, 0 while it is awake: a timer
+ * that is due earlier must wake it. Each shard has its own cache lines. */
 struct guarded_shard {
     _Alignas(GUARDED_LINE) pthread_mutex_t mutex;
     struct lawn *lawn;
     uint64_t wake_at;
     bool dismissed;
-    pthread_cond_t wake; /* of the one that mows, */
-    pthread_cond_t end;  /* and of the others */
+    pthread_cond_t wake; /* of the worker that mows */
+    pthread_cond_t end;  /* of the others */
 };
 
 struct guarded {
@@ -38,10 +38,10 @@ struct guarded {
     unsigned count;
 };
 
-/* Timers that have fired wait here until the mutex is released. */
+/* Timers that have fired are here until the mutex is released. */
 struct guarded_worker {
     struct guarded_shard *shard;
-    bool mows; /* else another one does */
+    bool mows; /* otherwise another worker does */
     const struct crew_calls *calls;
     size_t fired;
     struct object *batch[GUARDED_BATCH];
@@ -180,7 +180,7 @@ collect(struct lawn_timer *timer, void *arg)
     worker->batch[worker->fired++] = LAWN_CONTAINER(timer, struct object, node);
 }
 
-/* Fires what is due, in batches; the mutex is held before and after, but not
+/* Fires due timers in batches. The mutex is held before and after, but not
  * while callbacks run. */
 static void
 mow(struct guarded_worker *worker, uint64_t now)
@@ -256,7 +256,7 @@ dismiss(void *self)
     }
 }
 
-/* The lawn's time is that of the last turn, whoever took it. */
+/* The lawn's time is that of the last turn of any worker. */
 static void
 start(void *self, struct object *object, uint64_t ttl)
 {
@@ -352,10 +352,11 @@ visit_all_left(void *self, contender_fire_fn *tell, void *arg)
     .stop_on = stop_on, .left = visit_all_left
 
 const struct crew mutex_crew = {
-    GUARDED_FACE("mutex", "one lawn, one mutex",
-                 "One lawn for all threads behind a mutex, and a worker that "
-                 "mows it when something is due; callbacks run without it.",
-                 make_one),
+    GUARDED_FACE(
+        "mutex", "one lawn, one mutex",
+        "One lawn for all threads behind a mutex, and a worker that mows it "
+        "when timers are due; callbacks run without the mutex.",
+        make_one),
 };
 
 const struct crew adaptive_crew = {
@@ -367,7 +368,7 @@ const struct crew adaptive_crew = {
 
 const struct crew shards_crew = {
     GUARDED_FACE("shards", "a lawn and mutex each",
-                 "A lawn per worker, each behind an adaptive mutex, which the "
-                 "others take as well; a timer stays with its worker.",
+                 "A lawn per worker, each behind an adaptive mutex that other "
+                 "threads take as well; a timer stays with its worker.",
                  make_each),
 };

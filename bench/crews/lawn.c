@@ -1,5 +1,5 @@
-/* lawn.c - workers as in lawn_workers.h, timers by owner. The threads are the
- * benchmark's, and attach themselves. */
+/* lawn.c - workers as in lawn_workers.h, timers by owner. The threads belong to
+ * the benchmark and attach themselves. */
 #include "all.h"
 
 #include "lawn_workers.h"
@@ -8,7 +8,7 @@
 
 struct lawn_crew {
     struct lawn_workers *set;
-    unsigned *numbers;   /* the library's, by ours */
+    unsigned *numbers;   /* the library's numbers, by ours */
     struct object *left; /* chained by their nodes, when the set is closed */
     uint64_t left_count;
 };
@@ -19,7 +19,7 @@ struct lawn_crew_worker {
     const struct crew_calls *calls;
 };
 
-/* The one that the thread is. */
+/* The worker of the current thread. */
 static _Thread_local struct lawn_crew_worker *lawn_crew_self;
 
 static struct lawn_workers_timer *
@@ -147,7 +147,7 @@ stop_on(void *self, unsigned number, struct object *object)
                : CREW_ENDED;
 }
 
-/* The timer is idle: the memory is ours to chain them by. */
+/* The timer is idle, so its memory can be used for the chain. */
 static void
 keep_idle(struct lawn_workers_timer *timer, void *arg)
 {
@@ -187,9 +187,9 @@ const struct crew lawn_crew = {
             .abi = CONTENDER_ABI,
             .name = "lawn",
             .title = "lawn workers",
-            .about = "A lawn per worker, that only it touches; a start from "
-                     "another thread is a message in a mailbox without locks, "
-                     "a stop a word of the timer.",
+            .about = "A lawn per worker that only this worker uses; a start "
+                     "from another thread is a message in a lock-free mailbox, "
+                     "a stop sets a word of the timer.",
             .kind = CONTENDER_OURS,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_workers_timer),

@@ -1,17 +1,18 @@
-/* adapted.h - our timers in an event loop: what is the same in all of them. */
+/* adapted.h - lawn's timers in an event loop: the code shared by all event
+ * loops. */
 #ifndef LAWN_BENCH_HOSTS_ADAPTED_H
 #define LAWN_BENCH_HOSTS_ADAPTED_H
 
 #include "../host.h"
 #include <lawn_loop.h>
 
-/* What make() of such a host returns begins with. */
+/* The beginning of what make() of such a host returns. */
 struct adapted {
     struct host_self self;
-    struct lawn_loop *loop; /* NULL: the event loop's own timers are used */
+    struct lawn_loop *loop; /* NULL: use the event loop's own timers */
 };
 
-/* What make() returns: the host, if it has its loop; else it is freed. */
+/* Returns the host if it has its loop; otherwise frees it and returns NULL. */
 static inline void *
 adapted_made(void *self, void (*free_host)(void *self))
 {
@@ -56,7 +57,7 @@ adapted_stop(void *self, struct object *object)
     return lawn_loop_stop(adapted->loop, (void *)object->node);
 }
 
-/* Of its face, what is no matter of the event loop. */
+/* The members of the face that are the same for all event loops. */
 #define ADAPTED_FACE                                                           \
     .abi = CONTENDER_ABI, .kind = CONTENDER_OURS,                              \
     .flags = CONTENDER_HOST | CONTENDER_EXACT,                                 \

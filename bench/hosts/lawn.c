@@ -1,6 +1,6 @@
-/* lawn.c - our timers in our own event loop, on epoll and a timerfd: as they are,
- * and as coarse as others have them, with TTLs that count from the time of the
- * round, and whole milliseconds. */
+/* lawn.c - the lawn's own event loop, on epoll and a timerfd: as it is, and as
+ * coarse as other loops, with TTLs that count from the time of the round, in
+ * whole milliseconds. */
 #include "adapted.h"
 #include "all.h"
 
@@ -89,9 +89,8 @@ const struct host lawn_host_coarse = {
     .face = {.abi = CONTENDER_ABI,
              .name = "lawn-coarse",
              .title = "Lawn's own loop, coarse",
-             .about =
-                 "The same with the time of the round, as others count, and "
-                 "whole milliseconds.",
+             .about = "The same, but TTLs count from the time of the round, as "
+                      "in other loops, in whole milliseconds.",
              .kind = CONTENDER_OURS,
              .flags = CONTENDER_HOST | CONTENDER_EXACT,
              .node = sizeof(struct lawn_loop_timer),

@@ -1,17 +1,16 @@
 """Ways to keep events in a server: how an event gets in, and how the due ones
 are waited for.
 
-Each contender says which module it needs, which commands put an event in, how
-many events there are, and, if it can deliver, what a consumer sends: a command
-that waits in the server, or a script that is run every so often.
+Each contender defines the module it requires, the commands that push an event,
+the number of events and, if it can deliver, what a consumer sends: a command
+that waits in the server, or a script that runs periodically.
 """
 from servers import PAYLOAD, command, event_id
 
 HOUR = 3600 * 1000
 FAR = [HOUR * n for n in range(2, 10)]  # the 8 TTLs of what must not fire
 
-# Takes what is due, at most so many: the pattern that everyone is told to use,
-# in one step, so that two consumers cannot take the same event.
+# Takes due events, up to a limit: the commonly recommended pattern, in one step, so that two consumers cannot take the same event.
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -1,10 +1,10 @@
 """What a model of a larger cluster needs to know: bytes of an event, CPU time of
-what is done with it, and what a shard's serialisation takes.
+what is done with it, and what a shard's serialization takes.
 
-All is measured with one key of so many events in one server, and a second server
+Everything is measured with one key of many events in one server, and a second server
 that becomes its replica. CPU time is that of the whole server, network and all,
-and of the server alone: clients are other processes. What each field of the result is
-called stands in limits.py.
+and of the server alone: clients are other processes. limits.py explains the
+fields of the result.
 """
 import os
 import statistics

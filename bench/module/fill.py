@@ -5,9 +5,9 @@ docs/CLUSTER.md.
 usage: bench/module/fill.py FILE [FILE ...]
 
 Several files are as one: of two that have the same part of the same server the later
-one counts. In the pages, what stands between <!-- bench-module: NAME --> and
-<!-- end --> is written anew; the rest is left alone. A block of which the files have
-nothing stays as it is.
+one counts. In the pages, the text between <!-- bench-module: NAME --> and
+<!-- end --> is replaced; the rest is unchanged. A block without data in the files is
+unchanged, too.
 """
 import contextlib
 import io
@@ -57,8 +57,8 @@ def table(head, rows):
 
 def block_about(kept):
     return textwrap.fill(
-        "Measured on %s, by `QUICK=1 REALTIME=1`: three rounds, of which the medians are told; %s"
-        % (kept["about"]["date"], kept["about"]["machine"]), 92) + "\n"
+        "Measured on %s with `QUICK=1 REALTIME=1`: medians of three rounds; %s"
+        % (kept["about"]["date"], kept["about"]["machine"]), 100) + "\n"
 
 
 def lease_table(title, cells, rates):
@@ -134,12 +134,11 @@ def block_waiters(kept):
     slopes = ", ".join("%.2f us on %s" % (waiters.slope({int(count): turns for count, turns
                                                          in found["all"].items()}), SERVERS[name])
                        for name, found in kept["waiters"].items())
-    return table(["clients that wait"] + [SERVERS[name] + what for name in kept["waiters"]
-                                          for what in (", one event in a tick",
-                                                       ", 100 in a tick, for each")],
+    return table(["waiting clients"] + [SERVERS[name] + what for name in kept["waiters"]
+                                        for what in (", one event in a tick",
+                                                     ", 100 in a tick, for each")],
                  rows.values()) + page(
-        "", "From the first row to the last that is, for each client that waits and each tick,",
-        slopes + ".")
+        "", "From the first to the last row, for each waiting client and tick:", "", slopes + ".")
 
 
 def block_costs(kept):

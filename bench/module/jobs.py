@@ -1,17 +1,17 @@
-"""Ways to hand jobs to a worker that says when it is done: what is leased by
-one that dies comes again. Each is written as one who needs it to be fast would:
+"""Ways to deliver jobs to a worker that acknowledges them: jobs leased by a
+worker that dies are delivered again. Each is optimized for speed:
 scripts are loaded once, a batch is one command, and payloads are read in the
 script that takes their ids.
 
-Each says how jobs that are due get in, which commands take a batch, and which
+Each defines how due jobs are pushed, which commands take a batch, and which
 ones finish it, given what the first replied. `counts` names the commands whose
 time is that of a job: those inside of a script are part of EVALSHA.
 
 look() is the command that finds leases which have ended, and looked() whether it
-found some, or has more to look at: leases.py says when a worker does that. Ours
+found some, or has more to look at: leases.py defines when a worker does that. Ours
 has none: LEASE gives such jobs like all others.
 
-What they do not do is left out in favour of the others: the sorted set counts no
+What they do not do is omitted, which favors them: the sorted set counts no
 attempts and gives no token that fences off a worker who was too slow; streams
 forget how a job was called.
 """
@@ -25,7 +25,7 @@ PART = 100  # jobs in a command that fills
 ID = b"$14\r\ne_%012d\r\n"
 TEXT = b"$64\r\n" + PAYLOAD + b"\r\n"
 
-# Ids from the set of what is due to that of what is being done, by the time at
+# Moves ids from the set of due jobs to the set of leased jobs, by the time at
 # which the worker has lost them; with their payloads.
 CLAIM = """
 local time = redis.call('TIME')
@@ -62,7 +62,7 @@ FINISH = """
 redis.call('HDEL', KEYS[2], unpack(ARGV))
 return redis.call('ZREM', KEYS[1], unpack(ARGV))
 """
-# What is due to a stream, from which a group of workers reads.
+# Moves due jobs to a stream, from which a group of workers reads.
 FORWARD = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -202,7 +202,7 @@ class StreamClaims(Stream):
 
 
 class StreamDelayed(Stream):
-    """Delays by a sorted set, from which a script forwards what is due."""
+    """Delays by a sorted set, from which a script forwards due jobs."""
     name = "ZSET + Lua to a stream"
     counts = Stream.counts + ("evalsha",)
     left = Stream.left + (("ZCARD", "z"), ("HLEN", "h"))
@@ -218,7 +218,7 @@ class StreamDelayed(Stream):
 
 
 class Sink(Stream):
-    """Delays by lawn, which takes what is due to the stream itself."""
+    """Delays by lawn, which moves due jobs to the stream itself."""
     name = "SINK to a stream"
 
     def prepare(self, connection):

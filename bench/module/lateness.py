@@ -1,13 +1,13 @@
-"""How late events arrive: what the consumer's clock says when it has read them,
-less the deadline that the server gave them.
+"""How late events arrive: the consumer's clock when it has read them,
+minus the deadline that the server gave them.
 
 A producer, a consumer and the server are a process each. The producer's
-commands are formatted before it starts, and it asks for no replies; it puts in
-so many events a millisecond with the TTLs of NEAR, beside others that stay for
-hours. The consumer finds the deadlines in what it has read with one search, so
+commands are formatted before it starts, and it asks for no replies; it pushes
+a fixed number of events per millisecond with the TTLs of NEAR, next to others that
+stay for hours. The consumer finds the deadlines in what it has read with one search, so
 it keeps up with 50,000 events a second and more; its own time counts.
 
-Keys that expire are a case of their own: the server tells that a key is gone.
+Keys that expire are a case of their own: the server reports that a key is gone.
 """
 import multiprocessing
 import re

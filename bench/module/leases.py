@@ -1,13 +1,13 @@
 """What a job costs that is leased and acknowledged: see jobs.py for the ways.
 
 One worker, a process, takes a batch, reads the jobs' ids, and finishes the
-batch; in pipelines it takes so many batches at once, and finishes them at once:
+batch; in pipelines it takes several batches at once, and finishes them at once:
 that is a turn of the worker. All jobs are due before it begins. A round does this
 for each contender, one after the other in one server; ratios are of a round, and
-the median of those is told.
+their median is reported.
 
-There are two kinds. In the first no lease ends, and nobody looks for ended ones but
-who is named for it, once a turn. In the second the worker forgets one job in ten:
+There are two kinds. In the first no lease ends, and only contenders
+named for it look for ended leases, once a turn. In the second the worker forgets one job in ten:
 it finishes that only when it gets it again, after the lease of LOST_MS. Who has to
 look for ended leases does so every LOOK_MS, and again as long as a look finds some;
 a worker that gets nothing sleeps until the leases have ended.
@@ -15,7 +15,7 @@ a worker that gets nothing sleeps until the leases have ended.
 us is the server's time in the commands (commandstats) for a job, CPU that of the
 whole server; jobs a second are those of this one worker, which is written in
 Python and, alone with small batches, the slower of the two. Where leases end it
-sleeps, so jobs a second are not told.
+sleeps, so jobs per second are not reported.
 """
 import time
 
@@ -29,7 +29,7 @@ MODES = [(1, 1), (1, 16), (10, 1), (10, 16), (100, 1), (100, 16)]
 LOSES = [(1, 16), (10, 1), (100, 1)]
 LOST_MS = 200
 LOOK_MS = 100
-FORGET = 10  # one job in so many
+FORGET = 10  # one job in this many
 
 
 def ask(sock, commands):
@@ -139,7 +139,7 @@ def measure(name, modules, aof, modes, counts, runs, loses=False):
 
 
 def ratios(cell, column):
-    """Of each round what LEASE and ACK take beside the better of the sorted sets."""
+    """For each round, the ratio of LEASE and ACK to the better of the sorted sets."""
     sets = [turns for title, turns in cell.items() if title.startswith("ZSET + Lua")
             and "stream" not in title]
     return [one[column] / min(turn[column] for turn in others)

@@ -11,13 +11,13 @@ The model's sentences:
 
 - a shard has a share of all events; its memory is their bytes, and room for what a
   child that saves forces to be copied, buffers and fragmentation;
-- a shard's thread can do so many events a second as their CPU time lets it, of which
-  it is to use a part;
+- the events per second of a shard's thread are limited by their CPU time, of which
+  only a part is used;
 - as many events fire in a second as are put in: events / mean delay;
 - a new replica gets the dump file as fast as it is written, sent and read;
 - a failover takes the node timeout until all believe it, and an election;
 - on the cluster's bus every node pings every other within half the node timeout, and
-  tells of a tenth of all nodes each time.
+  describes a tenth of all nodes each time.
 """
 import argparse
 import collections
@@ -56,7 +56,7 @@ REPLICAS = 1   # of each master
 NETWORK = 10 ** 9 / 8  # bytes a second from a node to its replica
 TIMEOUTS = [15000, 5000]  # cluster-node-timeout, ms
 ELECTION = (500, 1500)    # ms from "it has failed" to a new master: see failover()
-BUS_HEADER = 2256  # bytes before what a heartbeat tells of other nodes
+BUS_HEADER = 2256  # bytes before the other nodes in a heartbeat
 BUS_ENTRY = 104    # bytes for each of those
 DELAYS = [("a minute", 60), ("an hour", 3600), ("a day", 86400)]
 
@@ -91,7 +91,7 @@ def bus(nodes, timeout_ms):
 
 
 def failover(timeout_ms):
-    """From and to, in s. Nobody is believed dead before the timeout, and all pings
+    """From and to, in s. No node is considered dead before the timeout, and all pings
     are out within half of it; then a replica waits 0.5 s and up to 0.5 s more, and
     the votes, and what its rank costs it if there is another."""
     return (timeout_ms + ELECTION[0]) / 1000, (timeout_ms * 1.5 + ELECTION[1]) / 1000
@@ -168,12 +168,12 @@ def sentences(text):
 def shards_text(costs):
     """What follows from the first table."""
     sentences(
-        "So 10^10 events need %.1f TiB in all, whatever the number of shards. What that number "
-        "decides is how long a shard is away: a fork stops it for %.2g s with 10 million events "
-        "and for %.2g s with 100 million, and a replica that begins anew has nothing for %.0f s "
-        "or for %.0f. **Ten million events a shard is a good size, a hundred million is not.** "
-        "`LAWN.PARTITION` has 16,384 partitions at most, as there are slots; with 10^10 events "
-        "that is 610,000 in a key, and %.1f s during which two shards stand still when its slot "
+        "10^10 events need %.1f TiB in total, with any number of shards. The number of shards "
+        "decides how long one of them is unavailable: a fork blocks it for %.2g s with 10 million "
+        "events and for %.2g s with 100 million, and a new replica has no data for %.0f s or for "
+        "%.0f s. **Ten million events per shard is a good size, a hundred million is not.** "
+        "`LAWN.PARTITION` has at most 16,384 partitions, the number of slots; with 10^10 events "
+        "that is 610,000 per key, and %.1f s during which two shards are blocked when its slot "
         "moves." % (1e10 * costs.bytes * SPARE * (1 + REPLICAS) / GIB / 1024,
                     costs.fork_us / 100, costs.fork_us / 10, resync(costs, 1e7),
                     resync(costs, 1e8), 1e10 / PARTITIONS * costs.move_us / 1e6))
@@ -183,9 +183,9 @@ def rates_text(costs):
     """What follows from the second."""
     need = math.ceil(1e10 / 3600 / rates(costs)[0])
     sentences(
-        "10^10 events that wait an hour on the average are 2.8 million a second: %d shards do "
-        "that, but would have %.0f million events each. With delays of an hour or more it is "
-        "memory that needs the shards; with delays of seconds it is their rate."
+        "10^10 events with a mean delay of an hour are 2.8 million per second: %d shards can "
+        "process them, but would have %.0f million events each. With delays of an hour or more, "
+        "memory decides the number of shards; with delays of seconds, the rate does."
         % (need, 1e4 / need))
 
 

@@ -51,7 +51,7 @@ def ttls(name, modules, count, spreads, runs):
                                   b"e_%012d\r\n" % i for i in range(count))
                 cancel = server.usec_per_call("lawn.cancel")[0]
                 if server.admin.call("LAWN.LEN", "q") != 0:
-                    fail("events are left that were cancelled")
+                    fail("canceled events remain")
                 server.no_errors("CANCEL")
             rows[spread].append((push, cancel, size))
     return {spread: [statistics.median(column) for column in zip(*row)]

@@ -1,22 +1,23 @@
 /* per_timer.c - a module with one module timer per event, the obvious way to
- * delay things in a server, for tools/bench-module to compare with.
+ * delay events in a server, for comparison by tools/bench-module.
  *
  * An event is one block: a link, its timer, its deadline, the id, the payload.
- * A chained hash table finds it by its id. When its timer fires it leaves the
- * table for the list of what is ready, and a client that waits is woken, one at
- * a time, as one may take all that is ready. The server keeps its timers in a
- * radix tree: a timer costs a node, a handle and a search for a free key.
+ * A chained hash table finds it by id. When its timer fires, the event moves
+ * from the table to the list of ready events, and one waiting client is woken,
+ * since one may take all ready events. The server keeps its timers in a radix
+ * tree: a timer costs a node, a handle and a search for a free key.
  *
- * It is as fast and small as its idea allows, and lacks what would make it
- * slower: it has one queue, no key, no persistence, no replicas, nothing bounds
- * what fires at a time. A client that hangs up while it waits is not noticed:
- * the benchmark ends the server first.
+ * It is as fast and small as this design allows, and lacks what would make it
+ * slower: it has one queue, no key, no persistence, no replicas, and no limit
+ * on how many timers fire at a time. A client that disconnects while it waits
+ * is not noticed: the benchmark ends the server first.
  *
  *   TIMERS.PUSH id payload ms    TIMERS.CANCEL id
  *   TIMERS.POLL count ms         TIMERS.LEN
  *
- * And the least that a command can cost that writes and replicates as LAWN.PUSH
- * does: it opens the key, sends as many words on, closes it, and replies.
+ * It also has the cheapest possible command that writes and replicates like
+ * LAWN.PUSH: it opens the key, replicates the same number of words, closes the
+ * key, and replies.
  *
  *   TIMERS.NOTHING key id payload due ttl
  */
@@ -25,7 +26,7 @@
 
 #include "redismodule_api.h"
 
-/* Functions that lawn does not use: for clients that wait for no key. */
+/* Functions that lawn does not use, for clients that block without a key. */
 static int (*RedisModule_WrongArity)(RedisModuleCtx *ctx);
 static int (*RedisModule_StringToLongLong)(const RedisModuleString *str,
                                            long long *ll);
@@ -40,7 +41,7 @@ static RedisModuleBlockedClient *(*RedisModule_GetBlockedClientHandle)(
 
 enum { WAITERS = 64 };
 
-/* `next` is the chain of the table, or the list of what is ready. */
+/* `next` is the chain of the table, or the list of ready events. */
 struct event {
     struct event *next;
     uint64_t timer;
@@ -50,14 +51,14 @@ struct event {
     char bytes[];
 };
 
-/* Who waits, the first to come first. */
+/* A waiting client; the first that waits is the first in the list. */
 struct waiter {
     RedisModuleBlockedClient *client;
     long long count;
 };
 
-/* `size` is a power of two; the table doubles when it has as many events.
- * `woken` clients have been told of something ready and have not come yet. */
+/* `size` is a power of two; the table doubles when it has that many events.
+ * `woken` clients have been woken for a ready event and have not polled yet. */
 static struct {
     struct event **buckets;
     size_t size, used;
@@ -67,7 +68,8 @@ static struct {
     size_t waiting, woken;
 } timers;
 
-/* FNV-1a, a word at a time: the ids come from the benchmark, not from foes. */
+/* FNV-1a, a word at a time: the ids are those of the benchmark, not of an
+ * attacker. */
 static size_t
 hash_id(const char *id, size_t size)
 {
@@ -84,7 +86,7 @@ hash_id(const char *id, size_t size)
     return (size_t)(hash ^ (hash >> 29));
 }
 
-/* Where the pointer to the event stands, or would stand. */
+/* Returns where the pointer to the event is, or belongs. */
 static struct event **
 find_event(const char *id, size_t size)
 {
@@ -132,8 +134,8 @@ remove_event(struct event **at)
     timers.used--;
 }
 
-/* The number of clients that are on their way is bounded by what is ready: a
- * client takes at least one. */
+/* At most as many clients are woken as there are ready events, since a client
+ * takes at least one. */
 static void
 wake_clients(void)
 {

@@ -1,6 +1,6 @@
 """A server for one measurement, and connections to it, as few bytes of Python
-as a load generator can afford: commands are formatted ahead, replies that nobody
-needs are switched off, and what went wrong is asked of the server afterwards.
+as a load generator can afford: commands are formatted ahead, unneeded
+replies are switched off, and errors are read from the server at the end.
 
 Starting and ending it, and reading replies, is what the tests do, too: see
 tests/module/live/server.py and resp.py.
@@ -67,7 +67,7 @@ class Connection(resp.Client):
         return self.info_of("INFO", section)
 
     def info_of(self, *words):
-        """Fields that a command tells, a line each."""
+        """The fields that a command returns, one per line."""
         lines = self.call(*words).decode().split("\r\n")
         return dict(line.split(":", 1) for line in lines if ":" in line)
 

@@ -4,7 +4,7 @@ how many at most.
 The masters are servers of a cluster on this machine, without replicas, that share
 the slots. Each has a producer and a worker, processes that talk to it alone, by
 one key whose hash tag is in a slot of it, as partitions are used. The producers
-push with the delays of NEAR, so many in each millisecond; the workers wait in
+push with the delays of NEAR, a fixed number in each millisecond; the workers wait in
 LEASE BLOCK, note how late each event is, and acknowledge what they got.
 
 Rates are raised until one is not held. It is held if all came, the producers were at
@@ -170,8 +170,8 @@ def gave_way(row):
 
 
 def measure(name, modules, masters, rates, seconds):
-    """{rate of all: row of once()} with so many masters; the last one was not
-    held, if there was one."""
+    """{rate of all: row of once()} with that many masters; the last rate could
+    not be sustained, if there was one."""
     found = {}
     with Cluster(name, [modules["lawn"]], masters) as cluster:
         for rate in rates:

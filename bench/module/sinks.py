@@ -1,4 +1,4 @@
-"""How fast the server moves events that are due into a stream, beside how fast a
+"""How fast the server moves due events into a stream, compared with how fast a
 client can XADD the same fields to the same server.
 
 The events are put into a key that is paused, so all of them are due when it is

@@ -1,14 +1,14 @@
 """What it costs a server to wake one of many that wait for a key.
 
-So many clients wait in LEASE BLOCK; an event becomes due in a tick, one of them has
+Many clients wait in LEASE BLOCK; an event becomes due in a tick, one of them has
 it, acknowledges it and waits again. The server calls back for each that waits, as
 long as the signal of that tick is looked at: the time grows with the waiters, for a
 tick, not for an event. So the same is done with MANY events that are due in the same
 millisecond, which MANY clients get.
 
 us of CPU of the whole server for each event: PUSH, wake-up, LEASE, ACK and the
-network; less what the server takes when nobody does anything, which grows with the
-clients, too.
+network; minus the cost of an idle server, which also grows with the number of
+clients.
 """
 import re
 import resource
@@ -48,7 +48,7 @@ class Crowd:
             time.sleep(0.002)
 
     def serve(self, count):
-        """Until so many events have come."""
+        """Runs until that many events have arrived."""
         while count > 0:
             ready = self.poll.poll(30)
             if not ready:
@@ -93,7 +93,7 @@ def cost(server, crowd, events, at_once):
 
 def measure(name, path, counts, runs):
     """{waiters: [(us for one event, us for each of MANY) of each round]}; None
-    where there are not so many waiters."""
+    where there are fewer waiters."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     found = {}

@@ -1,6 +1,6 @@
-/* common.c - libevent's common timeouts: a queue for each TTL that was announced
- * with event_base_init_common_timeout(), at most 256 of them, and the heap for
- * the queues' heads and for all other TTLs. */
+/* common.c - libevent's common timeouts: a queue for each TTL that was
+ * registered with event_base_init_common_timeout(), at most 256, and the heap
+ * for the heads of the queues and all other TTLs. */
 #include "libevent.h"
 
 static void *
@@ -40,9 +40,9 @@ const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "common",
     .title = "libevent, common timeouts",
-    .about = "libevent with a queue for each of up to 256 TTLs announced "
-             "beforehand, O(1), and its heap for the rest, O(log n). Driven "
-             "as the heap is.",
+    .about = "libevent with a queue for each of up to 256 TTLs registered "
+             "beforehand, O(1), and its heap for the rest, O(log n). A mow is "
+             "the same as for the heap.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,
     .node = sizeof(struct event),

@@ -1,20 +1,20 @@
 /* dpdk.c - DPDK's rte_timer: a skip list per core, behind a spin lock.
  *
- * THE CLOCK: rte_timer reads the processor's time stamp counter by an
- * instruction of its own, so there is no call to replace. But it reads it as
+ * THE CLOCK: rte_timer reads the processor's time stamp counter with an
+ * instruction, so there is no call to replace. But it reads it as
  *     0f 31         rdtsc
  *     48 c1 e2 20   shl $32, %rdx
- * which is as long as a call of stamp() below and a nop. All of these in the
- * library's code are replaced when it is first asked for; then a timer is tried
- * and if it does not fire when it should, the peer says that it is unusable.
- * A tick is many cycles, and each start takes one: with a real counter hardly
- * two timers have the same deadline, and stop is slow where many have.
+ * which has the length of a call of stamp() below and a nop. All occurrences in
+ * the library's code are replaced at the first use. Then a timer is tried; if
+ * it does not fire at the right time, the peer reports that it is unusable. A
+ * tick is many cycles, and each start adds one: with a real counter, two timers
+ * rarely have the same deadline, and stop is slow if many have.
  *
- * THE ENVIRONMENT of DPDK is one per process and wants pages, drivers, a thread
- * and a core. Here it is brought up without any of them: memory of its own, no
- * drivers, no files, no thread (it would make malloc() take locks from then on,
- * for everyone), no tenth of a second to find out how fast the counter is, and
- * the affinity is set back.
+ * THE ENVIRONMENT of DPDK exists once per process and needs pages, drivers, a
+ * thread and a core. Here it is initialized without them: private memory, no
+ * drivers, no files, no thread (it would make malloc() take locks for the rest
+ * of the process), no delay of 0.1 s to measure the counter's frequency, and
+ * the affinity is restored.
  */
 #define _GNU_SOURCE            /* NOLINT(bugprone-reserved-identifier) */
 #define ALLOW_EXPERIMENTAL_API /* rte_timer_next_ticks() */
@@ -34,22 +34,22 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* log2 of a tick's cycles: as many as can be if times are up to 8 times the
- * longest TTL and the counter stays positive as an int64_t, but no more than
- * there are starts in a tick. */
+/* log2 of the cycles per tick: as many as possible if times are up to 8 times
+ * the longest TTL and the counter remains positive as an int64_t, but no more
+ * than there are starts in a tick. */
 #define CYCLE_BITS_MOST 24u
 #define TIME_BITS 59u
 
 struct node {
     struct rte_timer timer;
     uint64_t expire; /* if LATE_START */
-    uint32_t late;   /* what happened between coming due and its turn */
+    uint32_t late;   /* what happened between being due and firing */
 };
 
 enum { LATE_NOTHING, LATE_STOP, LATE_START };
 
 struct peer {
-    uint64_t origin; /* the counter's 0 */
+    uint64_t origin; /* the counter at time 0 */
     uint64_t now;    /* since then */
     uint64_t cycle;  /* of the tick */
     unsigned cycle_bits;
@@ -58,14 +58,14 @@ struct peer {
     size_t fired;
 };
 
-/* What the counter tells. */
+/* The value of the counter. */
 __attribute__((visibility("hidden"))) uint64_t lawn_dpdk_stamp;
 
 /* There is one rte_timer per process. */
 static struct peer *only;
 
 #if defined __x86_64__
-/* What the replaced instructions do, flags included, and nothing else. */
+/* Does what the replaced instructions do, including flags, and nothing else. */
 void lawn_dpdk_read(void) __attribute__((visibility("hidden")));
 __asm__(".pushsection .text\n"
         ".globl lawn_dpdk_read\n"
@@ -149,11 +149,11 @@ no_mkdir(const char *path, mode_t mode)
     return 0;
 }
 
-/* NULL, or why not. */
+/* Returns NULL, or why it failed. */
 static const char *
 begin_environment(void)
 {
-    /* No drivers: it looks for them if it finds itself to be shared. */
+    /* No drivers: DPDK searches for them if it is a shared library. */
     static const struct peer_patch less[] = {
         {"dlopen", (peer_fn *)no_dlopen},
         {"rte_ctrl_thread_create", (peer_fn *)no_thread},
@@ -194,7 +194,7 @@ count_call(struct rte_timer *timer, void *arg)
     ++*calls;
 }
 
-/* Whether it goes by our clock. */
+/* Returns whether it follows our clock. */
 static bool
 follows(void)
 {
@@ -223,7 +223,7 @@ follows(void)
 static const char *
 peer_unusable(void)
 {
-    static const char *why = "it was not tried";
+    static const char *why = "not tried";
     static bool tried;
     size_t found = 0;
 
@@ -233,12 +233,12 @@ peer_unusable(void)
     tried = true;
     peer_segments("librte_timer.so", PF_X, replace_counter, &found);
     if (found == 0) {
-        why = "its reading of the time stamp counter could not be replaced";
+        why = "cannot replace its reads of the time stamp counter";
         return why;
     }
     why = begin_environment();
     if (why == NULL && !follows()) {
-        why = "it does not follow the benchmark's clock";
+        why = "it does not follow the clock of the benchmark";
     }
     return why;
 }
@@ -293,7 +293,7 @@ on_timer(struct rte_timer *timer, void *arg)
                               on_timer, peer);
     } else if (late == LATE_NOTHING) {
         peer->fired++;
-        /* It is idle by now, which rte_timer says after the call only. */
+        /* It is idle now, but rte_timer reports that only after the call. */
         node->late = LATE_STOP;
         peer->fire(peer_object(node), peer->arg);
         node->late = LATE_NOTHING;
@@ -313,7 +313,7 @@ peer_start(void *self, struct object *object, uint64_t ttl)
                                on_timer, peer) == 0)) {
         return;
     }
-    /* Refused: it is due in the mow under way, and its turn is yet to come. */
+    /* Rejected: it is due in the current mow, and has not fired yet. */
     node->expire = lawn_dpdk_stamp + ttl;
     node->late = LATE_START;
 }
@@ -384,10 +384,10 @@ const struct contender CONTENDER_PLUGIN = {
     .abi = CONTENDER_ABI,
     .name = "dpdk",
     .title = "DPDK rte_timer",
-    .about = "DPDK's rte_timer on one core, a skip list behind a spin lock: "
-             "start O(log n), stop O(log n). A mow is rte_timer_manage(); its "
-             "readings of the time stamp counter were replaced by readings of "
-             "a variable.",
+    .about =
+        "DPDK's rte_timer on one core, a skip list behind a spin lock: start "
+        "O(log n), stop O(log n). A mow is rte_timer_manage(); its reads of "
+        "the time stamp counter are replaced by reads of a variable.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO,
     .node = sizeof(struct node),

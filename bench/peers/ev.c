@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libev counts seconds in a double, and fires what is due before now. So all is
- * due half a tick earlier, and rounding does no harm in the first 2^50 ticks.
- * With longer ticks, it would look after jumps of the clock in each mow. */
+/* libev counts seconds in a double, and fires timers that are due before now.
+ * So all timers are due half a tick earlier, and rounding has no effect in the
+ * first 2^50 ticks. With longer ticks, it would check for jumps of the clock in
+ * each mow. */
 #define TICKS_PER_SECOND 1000u
 #define EARLIER 0.5
 
@@ -73,8 +74,9 @@ on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     peer->fire(peer_object(timer), peer->arg);
 }
 
-/* ev_timer_again() moves a running timer within the heap, where stopping and
- * starting it would do so twice; a repeat of 0 afterwards lets it fire once. */
+/* ev_timer_again() moves a running timer within the heap once; stopping and
+ * starting it would do so twice. Setting repeat to 0 after that makes it fire
+ * once. */
 static void
 peer_start(void *self, struct object *object, uint64_t ttl)
 {
@@ -95,7 +97,7 @@ peer_stop(void *self, struct object *object)
     struct peer *peer = self;
     ev_timer *timer = (void *)object->node;
 
-    /* Pending: it is due in the mow under way, and its turn is yet to come. */
+    /* Pending: it is due in the current mow, and has not fired yet. */
     if (!ev_is_active(timer) && !ev_is_pending(timer)) {
         return false;
     }

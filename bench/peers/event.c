@@ -1,4 +1,4 @@
-/* event.c - libevent's timers in its heap, where events go by default. */
+/* event.c - libevent's timers in its heap, the default. */
 #include "libevent.h"
 
 static void

@@ -1,6 +1,6 @@
-/* eventhost.c - libevent as it is: with its own timers, in its heap or in the
- * queues of its common timeouts, and with ours. Its clock is the default, which is
- * coarse. */
+/* eventhost.c - unmodified libevent: with its own timers, in its heap or in the
+ * queues of its common timeouts, and with lawn's. Its clock is the default,
+ * which is coarse. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"
@@ -10,7 +10,7 @@
 #include <lawn_event.h>
 #include <stdlib.h>
 
-/* As many as libevent takes. */
+/* The limit of libevent. */
 #define COMMON_MAX 256u
 
 struct eventhost {
@@ -105,7 +105,7 @@ on_event(evutil_socket_t fd, short what, void *arg)
     self->fire(peer_object(event), self->arg);
 }
 
-/* The node is an event, and behind it whom to tell. */
+/* The node is an event, followed by its host. */
 static void
 add(struct eventhost *host, struct object *object, const struct timeval *ttl)
 {

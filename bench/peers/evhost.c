@@ -1,4 +1,4 @@
-/* evhost.c - libev as it is: with its own timers, and with ours. */
+/* evhost.c - unmodified libev: with its own timers, and with lawn's. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"
@@ -78,7 +78,7 @@ on_timer(struct ev_loop *loop, ev_timer *timer, int events)
     host->adapted.self.fire(peer_object(timer), host->adapted.self.arg);
 }
 
-/* As ev.c does it. */
+/* As in ev.c. */
 static void
 start_own(void *self, struct object *object, uint64_t ttl)
 {

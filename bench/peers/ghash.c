@@ -1,4 +1,5 @@
-/* ghash.c - timers by id, by hand: records in a GHashTable, and a 4-ary heap. */
+/* ghash.c - hand-written timers by id: records in a GHashTable, and a 4-ary
+ * heap. */
 #include "hash_glib.h"
 
 const struct store CONTENDER_PLUGIN = {

@@ -1,5 +1,5 @@
-/* glib.c - GLib's sources with a ready time, all of which are looked at in each
- * iteration of the main loop. */
+/* glib.c - GLib's sources with a ready time; each iteration of the main loop
+ * examines all of them. */
 #include "peer.h"
 
 #include <glib.h>
@@ -12,7 +12,7 @@
 
 #define NOT_RUNNING (-1)
 
-/* Made when its object is first started, and kept. */
+/* Created at the first start of its object, and kept. */
 struct source {
     GSource base;
     struct object *object;
@@ -33,7 +33,7 @@ struct peer {
     size_t fired;
 };
 
-/* Whose mow is under way. */
+/* The peer whose mow is running. */
 static struct peer *mowing;
 
 static const char *
@@ -183,7 +183,7 @@ const struct contender CONTENDER_PLUGIN = {
     .title = "GLib",
     .about = "GLib's sources with a ready time: start and stop O(1), each mow "
              "O(n). A mow is g_main_context_iteration() on a clock and a poll "
-             "that cost nothing; nor does the write by which each start and "
+             "that cost nothing, as does the write with which each start and "
              "stop wakes the loop.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,

@@ -1,4 +1,5 @@
-/* glibhost.c - GLib as it is: with a GSource for each timer, and with ours. */
+/* glibhost.c - unmodified GLib: with a GSource for each timer, and with
+ * lawn's. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"
@@ -48,8 +49,8 @@ make_own(const struct contender_setup *setup)
     return host;
 }
 
-/* The context goes first, since to take sources out of it one by one takes
- * long. */
+/* The context is freed first, since removing sources from it one by one is
+ * slow. */
 static void
 free_host(void *self)
 {
@@ -87,7 +88,7 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* The node points to its source, which the first start makes. */
+/* The node points to its source, which the first start creates. */
 static void
 start_own(void *self, struct object *object, uint64_t ttl)
 {

@@ -2,7 +2,7 @@
 #define HASH_PLAIN 1
 #include "hash_glib.h"
 
-/* Each looks into the table once. */
+/* Each searches the table once. */
 static bool
 start(void *arg, const void *id, uint64_t ttl, const void *payload)
 {
@@ -32,8 +32,7 @@ const struct store CONTENDER_PLUGIN = {
             .name = "gplain",
             .title = "GHashTable",
             .about = "No timers: malloc'ed records with id and payload, found "
-                     "by GLib's table. What a store pays for ids and payloads "
-                     "alone.",
+                     "by GLib's table. The cost of ids and payloads alone.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_STORE,
             .version = table_version,

@@ -1,9 +1,9 @@
-/* hash.h - the stores that people write by hand: records that a hash table finds
- * by id, and a 4-ary heap of their deadlines.
+/* hash.h - hand-written stores: records that a hash table finds by id, and a
+ * 4-ary heap of their deadlines.
  *
- * A header that includes this one brings the table: HASH_LINK is what it needs
- * in a record, HASH_TABLE its type, and it defines the functions that are
- * declared first. With HASH_PLAIN set there is no heap: the table alone.
+ * A header that includes this one provides the table: HASH_LINK is its member
+ * of a record, HASH_TABLE its type, and it defines the functions that are
+ * declared first. With HASH_PLAIN there is no heap, only the table.
  */
 #ifndef LAWN_BENCH_PEERS_HASH_H
 #define LAWN_BENCH_PEERS_HASH_H
@@ -34,11 +34,11 @@ struct self {
 };
 
 static inline bool table_init(struct self *self);
-/* Frees all records as well. */
+/* Also frees all records. */
 static inline void table_fini(struct self *self);
 static inline struct record *table_find(struct self *self, const void *id,
                                         unsigned hash);
-/* The record has no twin. False: no memory. */
+/* The id must not be in the table. Returns false if there is no memory. */
 static inline bool table_add(struct self *self, struct record *record,
                              unsigned hash);
 /* Finds and removes, but does not free. */
@@ -46,8 +46,8 @@ static inline struct record *table_take(struct self *self, const void *id);
 static inline void table_remove(struct self *self, struct record *record);
 static inline uint64_t table_count(const struct self *self);
 
-/* Both words of an id, mixed by one multiplication: as cheap as a hash of 16
- * bytes can be. It does for ids that nobody has chosen to collide. */
+/* Mixes both words of an id with one multiplication: the cheapest hash of 16
+ * bytes. Sufficient for ids that no attacker has chosen. */
 static inline unsigned
 hash_id(const void *id)
 {
@@ -110,7 +110,7 @@ hash_record(const void *id, const void *payload)
     return record;
 }
 
-/* A record of an id that has none, without a timer. */
+/* Adds a record, without a timer, for a new id. */
 static inline struct record *
 hash_insert(struct self *self, const void *id, unsigned hash,
             const void *payload)
@@ -194,7 +194,7 @@ hash_start(void *arg, const void *id, uint64_t ttl, const void *payload)
     if (heap4_set(&self->heap, &record->timer, record->deadline)) {
         return true;
     }
-    /* There was no room for one more. */
+    /* The heap has no room. */
     table_remove(self, record);
     free(record);
     return false;

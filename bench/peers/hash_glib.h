@@ -1,5 +1,5 @@
 /* hash_glib.h - a table by GLib's GHashTable: open addressing, with hashes and
- * pointers in arrays of their own. A record begins with its id, so it is its own
+ * pointers in separate arrays. A record begins with its id, so it is its own
  * key, and the table is a set, which saves an array. */
 #ifndef LAWN_BENCH_PEERS_HASH_GLIB_H
 #define LAWN_BENCH_PEERS_HASH_GLIB_H
@@ -28,7 +28,7 @@ table_equal(const void *a, const void *b)
     return memcmp(a, b, STORE_ID) == 0;
 }
 
-/* What it lets go by itself it frees; what is stolen from it, it does not. */
+/* It frees records that it removes, except stolen ones. */
 static inline bool
 table_init(struct self *self)
 {
@@ -49,7 +49,7 @@ table_find(struct self *self, const void *id, unsigned hash)
     return g_hash_table_lookup(self->table, id);
 }
 
-/* Without memory GLib ends the program. */
+/* GLib ends the program if there is no memory. */
 static inline bool
 table_add(struct self *self, struct record *record, unsigned hash)
 {

@@ -1,12 +1,13 @@
-/* hash_uthash.h - a table by uthash: chains, doubled when they get long, and a
- * list of all records in the order in which they came. */
+/* hash_uthash.h - a table by uthash: chains, with a table that doubles when
+ * they get long, and a list of all records in the order of insertion. */
 #ifndef LAWN_BENCH_PEERS_HASH_UTHASH_H
 #define LAWN_BENCH_PEERS_HASH_UTHASH_H
 
-/* Without memory it gives up, by default. */
+/* By default it ends the program if there is no memory. */
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(record) ((void)(record))
-/* Of the record or id at key; its own is Jenkins's, which takes longer. */
+/* The hash of the record or id at key; uthash's default, Jenkins's, takes
+ * longer. */
 #define HASH_FUNCTION(key, size, out) ((out) = hash_id(key))
 
 #include <uthash.h>

@@ -1,7 +1,7 @@
-/* libevent.h - libevent's timers, as event.c and common.c use them: they
- * differ in how the heap is bypassed.
+/* libevent.h - libevent's timers, shared by event.c and common.c, which differ
+ * in the use of common timeouts.
  *
- * A tick is a second, so that a TTL is a struct timeval as it is. */
+ * A tick is a second, so that a TTL needs no conversion to a struct timeval. */
 #ifndef LAWN_BENCH_LIBEVENT_H
 #define LAWN_BENCH_LIBEVENT_H
 
@@ -11,7 +11,7 @@
 #include <event2/event_struct.h>
 #include <stdlib.h>
 
-/* As many as libevent takes. */
+/* The limit of libevent. */
 #define COMMON_MAX 256u
 
 struct peer {
@@ -65,7 +65,7 @@ peer_make(const struct contender_setup *setup)
     return NULL;
 }
 
-/* Whose mow is under way: an event has room for one pointer. */
+/* The peer whose mow is running: an event has room for one pointer. */
 static struct peer *mowing;
 
 static void
@@ -105,7 +105,7 @@ peer_stop(void *self, struct object *object)
     struct event *event = (void *)object->node;
 
     (void)self;
-    /* Active: it is due in the mow under way, and its turn is yet to come. */
+    /* Active: it is due in the current mow, and has not fired yet. */
     if (!(event->ev_evcallback.evcb_flags & (EVLIST_TIMEOUT | EVLIST_ACTIVE))) {
         return false;
     }

@@ -1,4 +1,4 @@
-/* peer.c - the clock that stands still, and how libraries come to read it. */
+/* peer.c - the simulated clock, and how libraries are made to read it. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "peer.h"
 
@@ -83,7 +83,7 @@ peer_take_clock(const char *library)
     };
 
     if (peer_apply(library, clock, 1) == 0) {
-        return "its calls of clock_gettime() could not be replaced";
+        return "cannot replace its calls of clock_gettime()";
     }
     (void)peer_apply(library, rest, sizeof(rest) / sizeof(*rest));
     return NULL;
@@ -104,7 +104,7 @@ peer_give_clock(const char *library)
     (void)peer_apply(library, real, sizeof(real) / sizeof(*real));
 }
 
-/* A search among the loaded objects. */
+/* A search in the loaded objects. */
 struct search {
     const char *library;
     void (*act)(const struct dl_phdr_info *info, void *arg);
@@ -170,16 +170,16 @@ peer_segments(const char *library, unsigned flags,
     (void)dl_iterate_phdr(search_step, &search);
 }
 
-/* What the dynamic section of a library tells. The loader of glibc has made
- * addresses of its offsets. */
+/* The contents of a library's dynamic section. The loader of glibc has
+ * converted its offsets to addresses. */
 struct table {
     const ElfW(Sym) * symbols;
     const char *strings;
-    const char *calls; /* relocations of the functions that are called */
+    const char *calls; /* relocations of called functions */
     size_t calls_size;
-    const char *others; /* and all others */
+    const char *others; /* all other relocations */
     size_t others_size;
-    size_t call_size; /* bytes of one */
+    size_t call_size; /* bytes of one relocation */
     size_t other_size;
 };
 
@@ -260,7 +260,7 @@ patch_relocations(struct patching *patching, const struct table *table,
             if (strcmp(table->strings + symbol->st_name, patch->name) != 0) {
                 continue;
             }
-            /* It stays writable: it may share its page with what has to be. */
+            /* It remains writable: other data in its page may have to be. */
             if (!peer_protect(slot, sizeof(void *), PF_R | PF_W)) {
                 continue;
             }

@@ -1,5 +1,5 @@
-/* sdeventhost.c - sd-event with a time source for each timer, and with ours. Both
- * have an accuracy of a microsecond. */
+/* sdeventhost.c - sd-event with a time source for each timer, and with lawn's
+ * timers. Both have an accuracy of a microsecond. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"
@@ -14,7 +14,7 @@ struct sdhost {
     sd_event *event;
     bool over;
     bool failed;
-    /* All sources, each node in this list. */
+    /* All sources; each node is in this list. */
     struct sdnode *first;
 };
 

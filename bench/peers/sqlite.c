@@ -1,8 +1,8 @@
-/* sqlite.c - timers by id in a table of SQLite's, in memory.
+/* sqlite.c - timers by id in an SQLite table in memory.
  *
- * Rows stand in a B-tree by id, and an index has the deadlines. All is one
- * transaction that never ends, without a journal; statements are prepared once;
- * nothing is locked and no statistics of memory are kept. */
+ * Rows are in a B-tree by id, and an index has the deadlines. Everything is one
+ * transaction that never ends, without a journal. Statements are prepared once.
+ * There are no locks and no memory statistics. */
 #include "../store.h"
 
 #include <sqlite3.h>
@@ -41,7 +41,7 @@ struct self {
     sqlite3 *db;
     sqlite3_stmt *statements[STATEMENTS];
     uint64_t now;
-    unsigned char id[STORE_ID]; /* of what was handed out last */
+    unsigned char id[STORE_ID]; /* of the timer returned last */
     unsigned char payload[STORE_PAYLOAD];
 };
 
@@ -89,7 +89,7 @@ make(const struct contender_setup *setup)
     return NULL;
 }
 
-/* Runs a statement that is bound, to its end. */
+/* Runs a bound statement to its end. */
 static bool
 finish(sqlite3_stmt *statement)
 {
@@ -114,7 +114,7 @@ bind_time(struct self *self, unsigned which, uint64_t time)
     return self->statements[which];
 }
 
-/* The timer that a statement has come to. */
+/* Returns the timer of the current row. */
 static struct store_timer
 row(sqlite3_stmt *statement)
 {
@@ -125,7 +125,7 @@ row(sqlite3_stmt *statement)
     };
 }
 
-/* The same, and it stays when the statement goes on. */
+/* The same as a copy, which remains valid when the statement continues. */
 static struct store_timer
 row_copy(struct self *self, sqlite3_stmt *statement)
 {
@@ -180,7 +180,7 @@ touch_timer(void *arg, const void *id, uint64_t ttl)
     return finish(bind_id(self, TOUCH, id)) && sqlite3_changes(self->db) > 0;
 }
 
-/* One by one, where not all that are due may fire. */
+/* Fires one by one if not all due timers may fire. */
 static size_t
 pop_due(struct self *self, size_t budget, store_fire_fn *fire, void *arg)
 {

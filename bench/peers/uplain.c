@@ -9,7 +9,7 @@ const struct store CONTENDER_PLUGIN = {
             .name = "uplain",
             .title = "uthash",
             .about = "No timers: malloc'ed records with id and payload, found "
-                     "by uthash. What a store pays for ids and payloads alone.",
+                     "by uthash. The cost of ids and payloads alone.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_STORE,
             .version = table_version,

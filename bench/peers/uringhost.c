@@ -1,6 +1,6 @@
 /* uringhost.c - an io_uring with a timeout in flight for each timer, and with
- * ours. The kernel finds a timeout that is to be moved or removed by walking a
- * list of all. */
+ * lawn's timers. The kernel finds a timeout to move or remove by walking a list
+ * of all. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"
@@ -21,7 +21,7 @@ struct uringhost {
     bool over;
 };
 
-/* A node: when, which the kernel reads when it is submitted. */
+/* A node: its time, which the kernel reads at submission. */
 struct uringnode {
     struct __kernel_timespec when;
     bool running;
@@ -113,8 +113,8 @@ start_own(void *self, struct object *object, uint64_t ttl)
     }
 }
 
-/* A timer is not used again before the kernel has told that it is gone; here
- * hundreds of others are, and a round. */
+/* A timer must not be reused before the kernel has reported its removal; here
+ * hundreds of others, and a round, are in between. */
 static bool
 stop_own(void *self, struct object *object)
 {

@@ -1,4 +1,5 @@
-/* uthash.c - timers by id, by hand: records in a uthash, and a 4-ary heap. */
+/* uthash.c - hand-written timers by id: records in a uthash, and a 4-ary
+ * heap. */
 #include "hash_uthash.h"
 
 const struct store CONTENDER_PLUGIN = {

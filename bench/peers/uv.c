@@ -1,4 +1,4 @@
-/* uv.c - libuv's timers: a binary heap of pointers between the nodes. */
+/* uv.c - libuv's timers: a binary heap of linked nodes. */
 #include "peer.h"
 
 #include <stdlib.h>
@@ -114,7 +114,7 @@ peer_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     return peer->fired;
 }
 
-/* uv_backend_timeout() would tell it up to INT_MAX only. */
+/* uv_backend_timeout() returns at most INT_MAX. */
 static uint64_t
 peer_next(void *self)
 {

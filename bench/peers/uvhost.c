@@ -1,4 +1,4 @@
-/* uvhost.c - libuv as it is: with its own timers, and with ours. */
+/* uvhost.c - unmodified libuv: with its own timers, and with lawn's. */
 #include "peer.h"
 
 #include "../hosts/adapted.h"

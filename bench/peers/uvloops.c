@@ -1,16 +1,17 @@
-/* uvloops.c - libuv with a loop per worker, as its users write it: a timer
- * belongs to a loop, and other threads may do nothing with it but ask. They put
- * a message into the loop's queue, behind a mutex, and call uv_async_send().
+/* uvloops.c - libuv with a loop per worker, as its users write it. A timer
+ * belongs to a loop, and other threads may only request operations on it: they
+ * put a message into the loop's queue, behind a mutex, and call
+ * uv_async_send().
  *
- * The queue is two arrays: others append to one, the loop takes it whole and
- * leaves the other. Nothing is allocated for a message but when an array grows.
- * A stop from elsewhere is known to have been in time when the loop gets to it.
+ * The queue is two arrays: other threads append to one, and the loop exchanges
+ * it with the other. Memory is allocated only when an array grows. Whether a
+ * stop from another thread was in time is known when the loop processes it.
  *
- * libuv counts milliseconds. What is due between two of them is due at the
- * latter, so no timer fires early; a TTL of 0 fires in the next round.
+ * libuv counts milliseconds. Deadlines are rounded up to them, so no timer
+ * fires early; a TTL of 0 fires in the next round.
  *
- * Here the library reads the real clock and sleeps for real, even if the peer uv
- * has taken both from it: see peer.h. */
+ * Here the library reads the real clock and really sleeps, even if the peer uv
+ * has replaced both: see peer.h. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "peer.h"
 
@@ -53,7 +54,7 @@ struct crew_of_loops {
     unsigned count;
 };
 
-/* What the other peer of this library needs. */
+/* The other peer of this library requires it. */
 static const char *
 peer_unusable(void)
 {
@@ -247,7 +248,7 @@ dismiss(void *self)
     }
 }
 
-/* From the time at which the round began, of which libuv knows whole
+/* Counts from the time at which the round began, which libuv stores in whole
  * milliseconds. */
 static void
 start(void *worker, struct object *object, uint64_t ttl)
@@ -305,7 +306,7 @@ stop_on(void *self, unsigned number, struct object *object)
     return CREW_LATER;
 }
 
-/* What has been started and is still active. */
+/* Reports timers that were started and are still active. */
 struct teller {
     contender_fire_fn *tell;
     void *arg;

@@ -1,6 +1,6 @@
 /* page.js - draws the report from the JSON that is embedded in the page.
  *
- * Everything is computed once, from the cells; a plot is drawn anew when its
+ * Everything is computed once, from the cells; a plot is redrawn when its
  * selectors, the legend or the width change. A figure that is missing is null
  * and is drawn nowhere; every number that is shown went through one of the
  * formatters below, which know what to do without one.
@@ -113,8 +113,8 @@ const h = (name, attributes, ...children) =>
 const s = (name, attributes, ...children) =>
     fill(document.createElementNS(SVG, name), attributes, children);
 
-/* The contenders; each gets a colour, a marker and a dash. lawn's colour is its
- * own; libraries have open markers and dashed lines, the floor is dotted. */
+/* The contenders; each gets a color, a marker and a dash. lawn has its own
+ * color; libraries have open markers and dashed lines, the floor is dotted. */
 const contenders = list(data.contenders).map((c) => ({...c}));
 const byName = new Map(contenders.map((c) => [c.name, c]));
 for (const cell of list(data.cells))
@@ -477,7 +477,7 @@ const told = (r, cell) => `${r.c.title}: ${ns(r.median)}\n` +
                                     "") +
     (r.bytes ? `\n${bytes(r.bytes)} bytes per timer` : "");
 
-/* Lines over x, which is "n" or "t"; rows given up stand at the upper edge. */
+/* Lines over x, which is "n" or "t"; rows given up are at the upper edge. */
 function lines(figure, chosen, x, title) {
     const shown = contenders.filter((c) => c.on);
     const series =
@@ -708,7 +708,7 @@ const rowOf = (c, x, y) =>
       },
         c.name));
 
-/* Time against bytes: a point for each contender, with its name beside it. */
+/* Time against bytes: a point for each contender, with its name next to it. */
 function scatter(figure, chosen, title) {
     const cell = chosen[0];
     const rows = cell ?
@@ -1198,7 +1198,7 @@ function losses() {
         (!beaten.length ?
              "" :
              beaten.every((x) => x.cell.ours.runs < 2) ?
-             "Each was run once, which cannot tell a loss from chance." :
+             "Each was run once, which cannot distinguish a loss from chance." :
              `In ${
                  count(
                      apart)} of these every run of lawn was slower than every run of the winner; else the ranges of the runs overlap.`);
@@ -1405,7 +1405,7 @@ function winners() {
                                                   d.other)
                                                  .c === c)
                                   .length)}`)),
-            h("span", {class: "dim"}, "A stronger colour is a larger ratio.")));
+            h("span", {class: "dim"}, "A stronger color is a larger ratio.")));
     else
         $("grids").replaceChildren(none(
             "There is no cell in which lawn and another contender were both measured."));
@@ -1698,8 +1698,8 @@ function theme() {
     const set = (dark) => {
         root.dataset.theme = dark ? "dark" : "light";
         $("theme").textContent = dark ? "Light" : "Dark";
-        $("theme").title = dark ? "Show the page in light colours" :
-                                  "Show the page in dark colours";
+        $("theme").title = dark ? "Show the page in light colors" :
+                                  "Show the page in dark colors";
     };
     set(system.matches);
     system.addEventListener("change", (e) => {

@@ -1,4 +1,4 @@
-/* all.h - the stores that are written here. */
+/* all.h - the stores of this tree. */
 #ifndef LAWN_BENCH_STORES_ALL_H
 #define LAWN_BENCH_STORES_ALL_H
 

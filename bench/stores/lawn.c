@@ -1,4 +1,4 @@
-/* lawn.c - our store with its default options, through its public header. */
+/* lawn.c - lawn_store with default options, through its public header. */
 #include "all.h"
 #include "lawn_store.h"
 

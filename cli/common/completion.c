@@ -1,11 +1,10 @@
-/* completion.c - the tables of all options, for shells and other tools.
+/* completion.c - the option tables, for shells and other tools.
  *
- * A script for a shell is made from the same tables as the parsing and the help,
- * so the two cannot disagree. It holds no program: what to offer follows from the
- * names in the tables. A value called FILE, and an operand called FILE, LEFT or
- * RIGHT, is the name of a file; words are offered; for other values there is
- * nothing to offer. A verb that another program runs is completed by that
- * program's own script.
+ * The scripts are generated from the tables that parsing and help use, so they
+ * cannot disagree. The suggestions follow from the names in the tables. A value
+ * named FILE, and an operand named FILE, LEFT or RIGHT, is completed as a file
+ * name. Words are suggested as they are. Other values have no suggestions. A
+ * verb that another program runs is completed by that program's script.
  */
 #include "completion.h"
 
@@ -65,7 +64,8 @@ completion_find_files(const struct options_verb *verb)
     struct completion_files files = {0, 0};
     struct completion_operand operand;
     const char *rest = verb->operands != NULL ? verb->operands : "";
-    size_t earliest = 1; /* place of this operand, if others are left out */
+    /* The number of this operand if optional ones before it are absent. */
+    size_t earliest = 1;
     for (size_t i = 1; (rest = completion_read_operand(rest, &operand)) != NULL;
          i++) {
         if (is_file_operand(&operand)) {
@@ -113,7 +113,8 @@ completion_put_words(const char *const *words)
     }
 }
 
-/* The value of a {name} at text, and its length; NULL if it is none. */
+/* Returns the value of a {name} at text, and its length; NULL if there is
+ * none. */
 static const char *
 find_name(const struct completion_program *program, const char *text,
           size_t *length)
@@ -152,7 +153,7 @@ completion_put_script(const struct completion_program *program,
     }
 }
 
-/* A field of the table, and what comes after it. */
+/* Prints a field of the table and the character after it. */
 static void
 put_field(const char *text, char after)
 {

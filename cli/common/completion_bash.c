@@ -1,9 +1,9 @@
 /* completion_bash.c - the script for bash.
  *
- * Two functions are written from the tables: what a verb has, and what an
- * option's value may be. The third is the same always: it walks the words up to
- * the cursor as options_read() would. It needs bash 4, and no package. Where
- * bash has cut --name=value into three words, it puts up with that.
+ * Two functions are generated from the tables: the options of a verb, and the
+ * values of an option. The third function is constant: it walks the words up to
+ * the cursor as options_read() does. It requires bash 4 and no package. It also
+ * handles --name=value where bash has split it into three words.
  */
 #include "completion.h"
 #include "verbs.h"
@@ -11,11 +11,12 @@
 #include <stdio.h>
 
 static const char script_begin[] =
-    "# bash completion of {command}(1), made by: {made_by} bash\n"
-    "\n"
-    "# What the verb $1 has: verbs of its own, options, which of these have a\n"
-    "# value in the next word, which operands are files; and the program that\n"
-    "# runs it, if that is another.\n"
+    "# bash completion of {command}(1), made by: {made_by} bash\n\n"
+    "# Sets the verbs and options of the verb $1, the options that take a "
+    "value\n"
+    "# in the next word, the operands that are files, and the program that "
+    "runs\n"
+    "# the verb, if it is another one.\n"
     "_{stem}_verb()\n"
     "{\n"
     "    verbs= options= valued= first=0 last=0 program=\n"
@@ -23,19 +24,16 @@ static const char script_begin[] =
 
 static const char script_middle[] =
     "    esac\n"
-    "}\n"
-    "\n"
-    "# What the value of the option $2 of the verb $1 may be.\n"
+    "}\n\n"
+    "# Sets the values that the option $2 of the verb $1 accepts.\n"
     "_{stem}_value()\n"
     "{\n"
     "    case \"$1 $2\" in\n";
 
 static const char script_end[] =
     "    esac\n"
-    "}\n"
-    "\n"
-    "# The words from $1 on, as the program that runs the verb completes "
-    "them.\n"
+    "}\n\n"
+    "# Completes the words from $1 on with the program that runs the verb.\n"
     "_{stem}_program()\n"
     "{\n"
     "    local function=_${program//-/_}\n"
@@ -46,8 +44,7 @@ static const char script_end[] =
     "    COMP_WORDS=(\"$program\" \"${COMP_WORDS[@]:$1}\")\n"
     "    COMP_CWORD=$((COMP_CWORD - $1 + 1))\n"
     "    \"$function\"\n"
-    "}\n"
-    "\n"
+    "}\n\n"
     "_{stem}()\n"
     "{\n"
     "    local current=${COMP_WORDS[COMP_CWORD]} before= verb={root} option= "
@@ -104,7 +101,7 @@ static const char script_end[] =
     "}\n"
     "complete -F _{stem} {command}\n";
 
-/* The options of the verb, each as it is typed, or only those that have their
+/* Prints the verb's options as they are typed, or only those that have their
  * value in the next word. */
 static void
 put_options(const struct options_verb *verb, bool valued)
@@ -173,7 +170,7 @@ put_values(const struct completion_program *program,
     }
 }
 
-/* The verbs of the program itself. */
+/* Prints the verbs of the program. */
 static void
 put_root(const struct options_verb *root)
 {

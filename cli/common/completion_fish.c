@@ -1,7 +1,7 @@
 /* completion_fish.c - the script for fish.
  *
- * A line for each option of each verb, on the condition that the verb stands
- * there.
+ * One line for each option of each verb, under the condition that the verb was
+ * typed.
  */
 #include "completion.h"
 #include "verbs.h"
@@ -9,22 +9,21 @@
 #include <stdio.h>
 
 static const char script_begin[] =
-    "# fish completion of {command}(1), made by: {made_by} fish\n"
-    "\n"
-    "# Whether the words before the cursor are those, and no more.\n"
+    "# fish completion of {command}(1), made by: {made_by} fish\n\n"
+    "# Succeeds if the words before the cursor are exactly $argv[1].\n"
     "function __{stem}_after\n"
     "    set -l words (commandline -opc)\n"
     "    test \"$words[2..-1]\" = \"$argv[1]\"\n"
-    "end\n"
-    "\n"
-    "# Whether they begin with the verb.\n"
+    "end\n\n"
+    "# Succeeds if they begin with the verb.\n"
     "function __{stem}_in\n"
     "    set -l words (commandline -opc)\n"
     "    string match -q -- \"$argv[1] *\" \"$words[2..-1] \"\n"
-    "end\n"
-    "\n"
-    "# Whether an operand of the verb, from the first to the last that are\n"
-    "# files, is next; the rest are options that have a value.\n"
+    "end\n\n"
+    "# Succeeds if the next word is an operand of the verb that is a file: "
+    "from\n"
+    "# number $argv[2] to $argv[3]. The other arguments are options with a "
+    "value.\n"
     "function __{stem}_file\n"
     "    __{stem}_in $argv[1]; or return\n"
     "    set -l words (commandline -opc)\n"
@@ -47,20 +46,17 @@ static const char script_begin[] =
     "        end\n"
     "    end\n"
     "    test $operand -ge $argv[2] -a $operand -le $argv[3]\n"
-    "end\n"
-    "\n"
-    "# The words after the verb, as the program $argv[1], which runs it, "
-    "completes\n"
-    "# them.\n"
+    "end\n\n"
+    "# Completes the words after the verb with the program $argv[1] that runs "
+    "it.\n"
     "function __{stem}_program\n"
     "    set -l words (commandline -opc)\n"
-    "    complete -C (string join -- ' ' $argv[1] \\\n"
-    "        (string escape -- $words[3..-1]) (commandline -ct))\n"
-    "end\n"
-    "\n"
+    "    complete -C (string join -- ' ' $argv[1] \\\n        (string escape "
+    "-- $words[3..-1]) (commandline -ct))\n"
+    "end\n\n"
     "complete -c {command} -f\n";
 
-/* The condition under which the verb's words are offered. */
+/* Prints the condition under which the verb's words are suggested. */
 static void
 put_condition(const struct completion_program *program, const char *function,
               const struct options_verb *verb)
@@ -79,7 +75,7 @@ put_description(const char *text)
     fputs("'\n", stdout);
 }
 
-/* Offers the verb after the words. */
+/* Suggests the verb after the given words. */
 static void
 put_word(const struct completion_program *program, const char *after,
          const struct options_verb *verb)

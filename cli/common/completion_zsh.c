@@ -1,9 +1,8 @@
 /* completion_zsh.c - the function for zsh.
  *
- * A function for each verb, which hands its table to _arguments in that
- * function's own words; a verb with verbs calls theirs. The function of a program
- * is called as its command is, with an underscore before: zsh finds it by that
- * name.
+ * One function for each verb, which passes its options to _arguments; a verb
+ * with verbs calls their functions. zsh finds the function of a program by its
+ * name: the command with an underscore before it.
  */
 #include "completion.h"
 #include "verbs.h"
@@ -13,8 +12,8 @@
 
 #define ZSH_QUOTE "'\\''"
 
-/* Begins the function "_lawn_trace_stats" of "trace stats"; that of the root is
- * called as the command is: "_lawn-bench". */
+/* Begins the function "_lawn_trace_stats" of "trace stats". The root's function
+ * is named after the command: "_lawn-bench". */
 static void
 begin_function(const struct completion_program *program,
                const struct options_verb *verb)
@@ -30,7 +29,7 @@ begin_function(const struct completion_program *program,
     fputs("()\n{\n", stdout);
 }
 
-/* One way to type an option, such as "-k+" or "--key=". */
+/* Prints one way to type an option: "-k+" or "--key=". */
 static void
 put_typed(const struct options_spec *spec, const char *typed, const char *joint)
 {
@@ -69,7 +68,7 @@ put_option(const struct options_spec *spec)
     put_typed(spec, typed, spec->value == NULL ? "" : implied ? "=-" : "=");
 }
 
-/* What may stand where an operand does: nothing to offer, or files. */
+/* Prints the suggestions for operands: files or nothing. */
 static void
 put_operands(const struct options_verb *verb)
 {
@@ -97,8 +96,8 @@ put_word(const struct options_verb *verb)
     fputs("'\n", stdout);
 }
 
-/* The rest of a function that calls others, whose names begin with prefix; the
- * array verbs is there. */
+/* Prints the rest of a function that calls others, whose names begin with
+ * prefix. The array verbs is already defined. */
 static void
 put_choice(const char *options, const char *prefix)
 {
@@ -155,7 +154,7 @@ put_verb(const struct completion_program *program,
     fputs("\n}\n", stdout);
 }
 
-/* The function that chooses among the program's verbs. */
+/* Prints the function that selects among the program's verbs. */
 static void
 put_root(const struct completion_program *program)
 {

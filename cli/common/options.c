@@ -1,8 +1,8 @@
-/* options.c - reads a verb's arguments as its option table says.
+/* options.c - parses a verb's arguments according to its option table.
  *
- * All numbers are read in integers, digit by digit, so that 0.1s is exactly
- * 100,000,000 ns and too large a value is seen, not rounded. Cost: a scan of
- * the table for each argument.
+ * Numbers are parsed as integers, digit by digit, so that 0.1s is exactly
+ * 100,000,000 ns and a value that is too large is detected, not rounded. Cost:
+ * one scan of the table per argument.
  */
 #include "options.h"
 #include "../../src/base/decimal.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OPTIONS_WORD_MAX 32 /* longer words resemble nothing */
+#define OPTIONS_WORD_MAX 32 /* longer words get no suggestion */
 
 /* *sum += a * b, unless that overflows. */
 static bool
@@ -25,7 +25,7 @@ add_product(uint64_t *sum, uint64_t a, uint64_t b)
     return true;
 }
 
-/* The digits at text, with at most one point among them. */
+/* Returns the number of digits at text, including at most one decimal point. */
 static size_t
 decimal_length(const char *text)
 {
@@ -39,8 +39,8 @@ decimal_length(const char *text)
     return whole + 1 + strspn(text + whole + 1, "0123456789");
 }
 
-/* *sum += (the decimal number of that length at text) * unit. False if the
- * product is not whole or the sum overflows. */
+/* *sum += (the decimal number of that length at text) * unit. Returns false if
+ * the product is not an integer or the sum overflows. */
 static bool
 add_decimal(uint64_t *sum, const char *text, size_t length, uint64_t unit)
 {
@@ -69,7 +69,7 @@ add_decimal(uint64_t *sum, const char *text, size_t length, uint64_t unit)
 bool
 options_duration(const char **text, uint64_t *ns)
 {
-    size_t unit = 0; /* the next may be this one or a smaller one: 1h30m */
+    size_t unit = 0; /* the next unit must not be larger: 1h30m */
     const char *at = *text;
     *ns = 0;
     while (lawn__decimal_is_digit(*at)) {
@@ -104,7 +104,7 @@ store_value(const struct options_spec *spec, uint64_t value, void *out)
     return true;
 }
 
-/* What a number is that was not given. */
+/* Stores the value of a number that was not given. */
 static bool
 store_absent(void *out)
 {
@@ -135,7 +135,7 @@ options_number(const struct options_spec *spec, const char *text, void *out)
            store_value(spec, value, out);
 }
 
-/* What a count's suffix multiplies by; 0 if it is none. */
+/* Returns the factor of a count's suffix; 0 if it is unknown. */
 static uint64_t
 parse_suffix(const char *suffix)
 {
@@ -220,7 +220,7 @@ options_resembles(const char *word, const char *name)
 {
     size_t columns = strlen(name);
     size_t rows = strlen(word);
-    size_t row[OPTIONS_WORD_MAX + 1]; /* of the edit distances, Levenshtein's */
+    size_t row[OPTIONS_WORD_MAX + 1]; /* of the edit distance (Levenshtein) */
     if (rows > OPTIONS_WORD_MAX || columns > OPTIONS_WORD_MAX) {
         return false;
     }
@@ -242,12 +242,12 @@ options_resembles(const char *word, const char *name)
             row[j] = best;
         }
     }
-    /* Two letters are most of a short name: then the first has to be right. */
+    /* Two letters are most of a short name, so its first letter must match. */
     size_t most = columns > 4 || word[0] == name[0] ? 2 : 1;
     return row[columns] <= most && row[columns] < columns;
 }
 
-/* Completes a message with what the option takes. */
+/* Ends a message with the values that the option accepts. */
 static void
 put_accepts(const struct options_spec *spec, FILE *out)
 {
@@ -276,13 +276,20 @@ options_at(const struct options_verb *verb, size_t i)
     return NULL;
 }
 
-/* Says what is wrong with argument, and where help is. */
+const char *
+options_prefix(const struct options_verb *verb)
+{
+    return verb->standalone ? "lawn-" : "lawn ";
+}
+
+/* Prints an error about an argument, and the command that prints help. */
 static void
 complain(const struct options_verb *verb, const char *what,
          const char *argument)
 {
     size_t dashes = strspn(argument, "-");
-    fprintf(stderr, "lawn %s: %s '%s'\n", verb->name, what, argument);
+    fprintf(stderr, "%s%s: %s '%s'\n", options_prefix(verb), verb->name, what,
+            argument);
     const struct options_spec *s = NULL;
     for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
         if (dashes == 1 && s->letter != '\0' &&
@@ -293,11 +300,11 @@ complain(const struct options_verb *verb, const char *what,
             fprintf(stderr, "did you mean --%s?\n", s->name);
         }
     }
-    fprintf(stderr, "see 'lawn %s --help'\n", verb->name);
+    fprintf(stderr, "see '%s%s --help'\n", options_prefix(verb), verb->name);
 }
 
-/* The spec of an argument "--name", "--name=value", "-n" or "-nvalue"; *value
- * is what stands there, or NULL. */
+/* Finds the spec of an argument "--name", "--name=value", "-n" or "-nvalue".
+ * *value is the value in the argument, or NULL. */
 static const struct options_spec *
 find_spec(const struct options_verb *verb, const char *argument,
           const char **value)
@@ -322,7 +329,8 @@ find_spec(const struct options_verb *verb, const char *argument,
     return NULL;
 }
 
-/* Reads the option at argv[*i], and its value there or in the next. */
+/* Parses the option at argv[*i], with its value there or in the next
+ * argument. */
 static bool
 read_option(const struct options_verb *verb, char **argv, int *i, void *values)
 {
@@ -335,8 +343,8 @@ read_option(const struct options_verb *verb, char **argv, int *i, void *values)
         return false;
     }
     if (spec->value == NULL && text != NULL) {
-        fprintf(stderr, "lawn %s: --%s takes no value\n", verb->name,
-                spec->name);
+        fprintf(stderr, "%s%s: --%s takes no value\n", options_prefix(verb),
+                verb->name, spec->name);
         return false;
     }
     if (spec->value == NULL) {
@@ -347,15 +355,15 @@ read_option(const struct options_verb *verb, char **argv, int *i, void *values)
         text = argv[++*i]; /* NULL at the end of argv */
     }
     if (text == NULL) {
-        fprintf(stderr, "lawn %s: --%s needs a value: ", verb->name,
-                spec->name);
+        fprintf(stderr, "%s%s: --%s needs a value: ", options_prefix(verb),
+                verb->name, spec->name);
         put_accepts(spec, stderr);
         *i -= 1;
         return false;
     }
     if (!spec->parse(spec, text, (char *)values + spec->offset)) {
-        fprintf(stderr, "lawn %s: --%s: '%s' is not ", verb->name, spec->name,
-                text);
+        fprintf(stderr, "%s%s: --%s: '%s' is not ", options_prefix(verb),
+                verb->name, spec->name, text);
         put_accepts(spec, stderr);
         return false;
     }
@@ -374,7 +382,7 @@ options_read(const struct options_verb *verb, int argc, char **argv,
 {
     struct options_operands operands = {0, argv + 1};
     bool takes = verb->operands != NULL;
-    bool only = false; /* operands from here on */
+    bool only = false; /* the remaining arguments are operands */
     const struct options_spec *s = NULL;
     for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
         s->parse(s, s->initial, (char *)values + s->offset);

@@ -1,16 +1,16 @@
-/* options_help.c - "lawn VERB --help", set from the verb's table.
+/* options_help.c - "lawn VERB --help", formatted from the verb's table.
  *
- * Texts of a table are of any length, and are broken into lines here; a blank
- * or newline in them is where a line may end, a tab is a blank where none does.
- * Details and examples are printed as they stand: they are set by hand.
+ * Texts of a table may have any length and are wrapped here, at blanks and
+ * newlines; a tab is printed as a blank that is not wrapped at. Details and
+ * examples are printed unchanged.
  */
 #include "options.h"
 #include "text.h"
 
 #include <string.h>
 
-#define OPTIONS_TEXTS_MIN 18 /* where texts begin, if the names are short */
-#define OPTIONS_TEXTS_MAX 26 /* and if one is long */
+#define OPTIONS_TEXTS_MIN 18 /* column of the texts if the names are short */
+#define OPTIONS_TEXTS_MAX 26 /* and if a name is long */
 #define OPTIONS_NAME_MAX 80  /* bytes, as format_name() writes it */
 
 void
@@ -26,8 +26,8 @@ options_put_entry(const char *name, const char *text, size_t column, FILE *out)
     text_put_words(text, column, out);
 }
 
-/* "-k, --key KEY", into name; where others have letters, one without leaves
- * their place. */
+/* Writes "-k, --key KEY" to name. If other options have letters, an option
+ * without one is indented. */
 static void
 format_name(const struct options_spec *spec, bool letters, char *name)
 {
@@ -57,8 +57,8 @@ have_letters(const struct options_verb *verb)
     return false;
 }
 
-/* Where the texts of the verb's options begin: after the longest name, unless
- * that is too long. */
+/* Returns the column of the option texts: after the longest name, unless that
+ * is too long. */
 static size_t
 find_column(const struct options_verb *verb)
 {
@@ -105,8 +105,8 @@ options_help(const struct options_verb *verb, FILE *out)
 {
     size_t column = find_column(verb);
     bool letters = have_letters(verb);
-    fprintf(out, "usage: lawn %s [OPTION]...%s%s\n\n%s\noptions:\n", verb->name,
-            verb->operands != NULL ? " " : "",
+    fprintf(out, "usage: %s%s [OPTION]...%s%s\n\n%s\noptions:\n",
+            options_prefix(verb), verb->name, verb->operands != NULL ? " " : "",
             verb->operands != NULL ? verb->operands : "", verb->details);
     const struct options_spec *s = NULL;
     for (size_t i = 0; (s = options_at(verb, i)) != NULL; i++) {
@@ -115,8 +115,8 @@ options_help(const struct options_verb *verb, FILE *out)
         }
         put_spec(s, letters, column, out);
     }
-    put_spec(
-        &(struct options_spec){.name = "help", .help = "print this and exit"},
-        letters, column, out);
+    put_spec(&(struct options_spec){.name = "help",
+                                    .help = "print this help and exit"},
+             letters, column, out);
     options_put_examples(verb->example, out);
 }

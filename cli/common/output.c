@@ -1,8 +1,8 @@
-/* output.c - standard output that cannot fail unnoticed.
+/* output.c - standard output with reliable error reporting.
  *
- * stdout is buffered in full and written in output_flush() only, where errno
- * can be kept: a printf that overflows a buffer loses it. Cost: the buffer,
- * larger than what is printed between two flushes.
+ * stdout is fully buffered and written only in output_flush(), where errno can
+ * be stored: a printf() that overflows a buffer would lose it. Cost: a buffer
+ * that is larger than the output between two flushes.
  */
 #include "output.h"
 

@@ -1,4 +1,4 @@
-/* random.h - a small generator of random numbers with a seed (splitmix64). */
+/* random.h - a small seeded random number generator (splitmix64). */
 #ifndef LAWN_CLI_RANDOM_H
 #define LAWN_CLI_RANDOM_H
 
@@ -8,7 +8,7 @@ struct random {
     uint64_t state;
 };
 
-/* Spreads the bits of a number over all of them. */
+/* Mixes all bits of a number. */
 static inline uint64_t
 random_mix(uint64_t x)
 {
@@ -23,14 +23,14 @@ random_next(struct random *random)
     return random_mix(random->state += UINT64_C(0x9E3779B97F4A7C15));
 }
 
-/* A number below end, which is at most 2^32. */
+/* Returns a number below end, which is at most 2^32. */
 static inline uint64_t
 random_below(struct random *random, uint64_t end)
 {
     return ((random_next(random) >> 32) * end) >> 32;
 }
 
-/* From 0 up to, not including, 1. */
+/* Returns a number from 0 up to, not including, 1. */
 static inline double
 random_unit(struct random *random)
 {

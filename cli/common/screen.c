@@ -1,4 +1,4 @@
-/* screen.c - a terminal that a verb has for itself. */
+/* screen.c - draws on the whole terminal. */
 #include "screen.h"
 #include "output.h"
 
@@ -9,7 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#define SCREEN_ENTER "\033[?1049h\033[?25l" /* other screen, hide the cursor */
+#define SCREEN_ENTER "\033[?1049h\033[?25l" /* alternate screen, no cursor */
 #define SCREEN_LEAVE "\033[?25h\033[?1049l"
 
 static volatile sig_atomic_t suspended;
@@ -48,7 +48,7 @@ screen_open(void)
     struct sigaction action;
     memset(&action, 0, sizeof(action));
     action.sa_handler = on_suspend;
-    action.sa_flags = SA_RESTART; /* or what is being written would be lost */
+    action.sa_flags = SA_RESTART; /* a write in progress must not fail */
     sigemptyset(&action.sa_mask);
     sigaction(SIGTSTP, &action, NULL);
     fputs(SCREEN_ENTER, stdout);
@@ -69,7 +69,7 @@ screen_wait(void)
     }
     suspended = 0;
     screen_close();
-    kill(getpid(), SIGSTOP); /* until the shell continues us */
+    kill(getpid(), SIGSTOP); /* until the shell continues the process */
     fputs(SCREEN_ENTER, stdout);
 }
 

@@ -1,6 +1,6 @@
-/* screen.h - a terminal that a verb has for itself: drawn anew as a whole each time,
- * from the top left corner. Its settings stay as they are: what is typed is not read,
- * and Ctrl-C is the way out.
+/* screen.h - draws on the whole terminal: each frame is printed again from the
+ * top left corner. The terminal's settings are not changed: input is not read,
+ * and Ctrl-C ends the program.
  */
 #ifndef LAWN_CLI_SCREEN_H
 #define LAWN_CLI_SCREEN_H
@@ -8,24 +8,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether stdout is one that can be drawn on. */
+/* Returns whether stdout is a terminal that can be drawn on. */
 bool screen_possible(void);
 
-/* Without the last column: some terminals wrap when it is written. */
+/* Excludes the last column: some terminals wrap when it is written. */
 struct screen_size {
     size_t columns;
     size_t rows;
 };
 struct screen_size screen_measure(void);
 
-/* From here on what is printed goes there; and no more. */
+/* Switches to the alternate screen, and back. */
 void screen_open(void);
 void screen_close(void);
 
-/* If we are to be suspended, until that is over. */
+/* If the process is to be suspended, suspends it and waits until it
+ * continues. */
 void screen_wait(void);
 
-/* Before what is drawn, and after it. */
+/* Must be called before and after a frame is printed. */
 void screen_begin(void);
 void screen_end(void);
 

@@ -1,11 +1,11 @@
-/* text.c - numbers and times as people read them. */
+/* text.c - formats numbers and times for people. */
 #include "text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_COLUMNS 79 /* of a terminal's 80 */
+#define TEXT_COLUMNS 79 /* of 80 */
 
 struct text
 text_count(uint64_t n)
@@ -24,8 +24,8 @@ text_count(uint64_t n)
     return text;
 }
 
-/* value in the last of the units of which it is at least 1, each step times
- * the one before; to two or three digits. */
+/* Formats value in the largest unit in which it is at least 1, with two or
+ * three digits. Each unit is step times the previous one. */
 static struct text
 scale(double value, const char *const *units, double step)
 {
@@ -107,7 +107,7 @@ text_utf8(const char *text, size_t size)
             return 0;
         }
     }
-    /* Too long a form, a surrogate, or beyond the last one. */
+    /* An overlong encoding, a surrogate, or beyond U+10FFFF. */
     if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
         (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f)) {
         return 0;

@@ -1,6 +1,7 @@
-/* text.h - numbers and times as people read them.
+/* text.h - formats numbers and times for people.
  *
- * Each returns its text by value: printf("%s", text_count(n).s). O(length).
+ * Each function returns its text by value: printf("%s", text_count(n).s).
+ * O(length).
  */
 #ifndef LAWN_CLI_TEXT_H
 #define LAWN_CLI_TEXT_H
@@ -13,7 +14,7 @@ struct text {
     char s[48];
 };
 
-/* Units of time, from days down. */
+/* Units of time, from days to nanoseconds. */
 #define TEXT_UNITS 7
 extern const struct text_unit {
     const char *name;
@@ -25,13 +26,13 @@ struct text text_short(double n);       /* 1.2M */
 struct text text_ttl(uint64_t ns);      /* exact: 1h30m */
 struct text text_lateness(uint64_t ns); /* two or three digits: 4.1 us */
 
-/* How many bytes the character of UTF-8 at text has, of size that there are, one at
- * least; 0: it is none. */
+/* Returns the number of bytes of the UTF-8 character at text; 0 if it is
+ * invalid. size is the number of bytes available, at least 1. */
 size_t text_utf8(const char *text, size_t size);
 
-/* Prints the words of text in lines that begin at column, where the first one
- * already is, and ends the last. Blanks and newlines separate words; a tab is a
- * blank within one. */
+/* Prints the words of text, wrapped to lines that begin at column, and a
+ * newline. The cursor must already be at column. Blanks and newlines separate
+ * words; a tab is printed as a blank that is not wrapped at. */
 void text_put_words(const char *text, size_t column, FILE *out);
 
 #endif

@@ -1,8 +1,8 @@
-/* trace_lines.c - the lines of a file, and complaints that name them.
+/* trace_lines.c - reads the lines of a file, and prints errors that name them.
  *
- * One buffer, read(2) into its end; a line is handed out where it lies. What is
- * left of an unfinished line is moved to the front before the next read, so a
- * byte is copied at most once unless lines are as long as the buffer.
+ * Uses one buffer; read(2) appends to it, and lines are returned in place. An
+ * incomplete line is moved to the front before the next read, so a byte is
+ * copied at most once unless lines are as long as the buffer.
  */
 #include "trace_lines.h"
 
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define TRACE_LINES_BUFFER ((size_t)1 << 18)
-#define TRACE_LINES_SHOWN 60 /* bytes of what was found in a message */
+#define TRACE_LINES_SHOWN 60 /* bytes of the found text in a message */
 
 static void
 report_failure(const struct trace_lines *lines, const char *what)
@@ -27,7 +27,7 @@ report_failure(const struct trace_lines *lines, const char *what)
 void
 trace_lines_no_memory(const struct trace_lines *lines)
 {
-    fprintf(stderr, "%s: %s:%" PRIu64 ": not enough memory\n", lines->who,
+    fprintf(stderr, "%s: %s:%" PRIu64 ": out of memory\n", lines->who,
             lines->name, lines->line);
 }
 
@@ -66,7 +66,7 @@ trace_lines_close(struct trace_lines *lines)
     memset(lines, 0, sizeof(*lines));
 }
 
-/* Reads more behind what there is. False: a message has been printed. */
+/* Appends data to the buffer. Returns false after printing a message. */
 static bool
 fill_buffer(struct trace_lines *lines)
 {
@@ -131,7 +131,7 @@ trace_lines_complain(const struct trace_lines *lines, const char *expected,
         return;
     }
     putc('\'', stderr);
-    bool control = false; /* of U+0080 to U+009F: it would move a cursor */
+    bool control = false; /* U+0080 to U+009F: they could move the cursor */
     for (size_t i = 0; i < shown; i++) {
         unsigned char c = (unsigned char)found[i];
         bool second = control;

@@ -1,8 +1,8 @@
-/* trace_live.c - the timers of a trace that run, by their ids.
+/* trace_live.c - the running timers of a trace, by id.
  *
- * Linear probing without tombstones: what follows a removed entry moves up, so
- * that the table stays as fast as it was while timers come and go. Timers stand
- * in blocks, since a running timer must not move.
+ * Linear probing without tombstones: entries after a removed one move up, so
+ * the table does not become slower as timers come and go. Timers are in blocks,
+ * since a running timer must not move.
  */
 #include "trace_live.h"
 #include "random.h"
@@ -15,7 +15,7 @@
 
 struct trace_live_entry {
     uint32_t hash;
-    uint32_t object; /* + 1; 0: a gap */
+    uint32_t object; /* number of the timer + 1; 0: the entry is free */
 };
 
 static uint32_t
@@ -85,7 +85,7 @@ trace_live_fini(struct trace_live *live)
     memset(live, 0, sizeof(*live));
 }
 
-/* The entry of an id, or the gap where it belongs. */
+/* Finds the entry of an id, or the free entry where it belongs. */
 static size_t
 find_place(const struct trace_live *live, uint32_t hash, const char *id,
            size_t length)
@@ -103,7 +103,7 @@ find_place(const struct trace_live *live, uint32_t hash, const char *id,
     }
 }
 
-/* Gives a timer that does not run back, with its entry in the table. */
+/* Frees a timer that does not run, and its entry in the table. */
 static void
 forget(struct trace_live *live, struct trace_live_timer *timer)
 {
@@ -129,7 +129,7 @@ forget(struct trace_live *live, struct trace_live_timer *timer)
     live->free = timer;
 }
 
-/* A table twice as large. */
+/* Doubles the table. */
 static bool
 grow_table(struct trace_live *live)
 {
@@ -154,7 +154,7 @@ grow_table(struct trace_live *live)
     return true;
 }
 
-/* A block of timers that are free, the first of them to be taken first. */
+/* Allocates a block of free timers; the first of them is used first. */
 static bool
 add_block(struct trace_live *live)
 {

@@ -1,20 +1,20 @@
-/* trace_read.c - the parser of traces, and the reader around it. */
+/* trace_read.c - parses and reads traces: see trace_read.h. */
 #include "trace_read.h"
 #include "text.h"
 
 #include <string.h>
 
-/* Of text_units, the first that can be a tick: seconds. */
+/* The index in text_units of the first unit that a tick can have: seconds. */
 #define TRACE_READ_UNITS 3
 
-/* A word of a line. */
+/* - */
 struct trace_read_word {
     const char *at;
     size_t length;
 };
 
-/* Takes the next word from [*at, end); length 0: there is none. Blanks
- * separate words; other bytes below them end the word, and stay. */
+/* Takes the next word from [*at, end). Length 0: there is none. Blanks separate
+ * words; other control characters end a word and are not skipped. */
 static struct trace_read_word
 next_word(const char **at, const char *end)
 {
@@ -33,7 +33,8 @@ next_word(const char **at, const char *end)
 bool
 trace_number(const char *digits, size_t length, uint64_t *out)
 {
-    /* Not lawn__decimal_read(): `lawn trace stats` took 2 % more instructions. */
+    /* lawn__decimal_read() is not used: with it, `lawn trace stats` took 2 %
+     * more instructions. */
     uint64_t value = 0;
     for (size_t i = 0; i < length; i++) {
         unsigned digit = (unsigned)(unsigned char)digits[i] - '0';
@@ -53,7 +54,7 @@ word_is(struct trace_read_word word, const char *text)
            memcmp(word.at, text, word.length) == 0;
 }
 
-/* found is what there is instead of a word, if it is none. */
+/* found is the text in place of a word if there is no word. */
 static bool
 set_wrong(struct trace_wrong *wrong, const char *expected,
           struct trace_read_word found, const char *end)
@@ -107,7 +108,7 @@ trace_parse(const char *line, size_t length, struct trace_line *out,
     return true;
 }
 
-/* Closes the file being read, and opens the next and reads its first line. */
+/* Closes the current file, opens the next one, and reads its first line. */
 static enum trace_lines_got
 open_next(struct trace_reader *reader)
 {
@@ -168,7 +169,7 @@ trace_reader_close(struct trace_reader *reader)
     reader->open = false;
 }
 
-/* A line "# unit ms"; other comments mean nothing. */
+/* Reads the unit of a line "# unit ms"; other comments are ignored. */
 static bool
 read_comment(struct trace_reader *reader, const char *line, size_t length)
 {
@@ -190,7 +191,7 @@ read_comment(struct trace_reader *reader, const char *line, size_t length)
     } else if (reader->events) {
         expected = "the unit before the first event";
     } else if (reader->unit_known && ns != reader->unit_ns) {
-        expected = "the unit of the file before";
+        expected = "the same unit as in the previous file";
     }
     if (expected != NULL) {
         trace_lines_complain(&reader->lines, expected,
@@ -201,7 +202,7 @@ read_comment(struct trace_reader *reader, const char *line, size_t length)
     return true;
 }
 
-/* An event that was parsed, or a reason why it was not. */
+/* Parses an event, or prints why it is invalid. */
 static enum trace_lines_got
 read_event(struct trace_reader *reader, const char *line, size_t length,
            struct trace_line *out)
@@ -216,8 +217,8 @@ read_event(struct trace_reader *reader, const char *line, size_t length,
         const char *at = line;
         struct trace_read_word word = next_word(&at, line + length);
         trace_lines_complain(&reader->lines,
-                             "a TIME not before the last event's", word.at,
-                             word.length);
+                             "a TIME not before that of the previous event",
+                             word.at, word.length);
         return TRACE_LINES_WRONG;
     }
     reader->time = out->time;

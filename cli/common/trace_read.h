@@ -1,7 +1,7 @@
 /* trace_read.h - reads traces: see lawn-trace(5).
  *
- * There is one parser, and a reader around it that takes bounded memory. The
- * benchmark, which replays a trace, loads it whole: see bench/trace_load.h.
+ * A parser of lines, and a reader of files that takes bounded memory. The
+ * benchmark replays traces and loads them into memory: see bench/trace_load.h.
  */
 #ifndef LAWN_CLI_TRACE_READ_H
 #define LAWN_CLI_TRACE_READ_H
@@ -16,7 +16,7 @@ enum trace_kind {
     TRACE_STOP,
 };
 
-/* A line of a trace. The id stands in the line itself. */
+/* A line of a trace. The id points into the line. */
 struct trace_line {
     uint64_t time;
     enum trace_kind kind;
@@ -25,34 +25,35 @@ struct trace_line {
     uint64_t ttl; /* at least 1; 0 when stopped */
 };
 
-/* What is wrong with a line: what was expected where there is something else.
- * found is NULL where the line ends too early. */
+/* Why a line is invalid: what was expected, and the text found there. found is
+ * NULL if the line has ended. */
 struct trace_wrong {
     const char *expected;
     const char *found;
     size_t length;
 };
 
-/* Reads a whole number of that many digits, at least one. */
+/* Parses an unsigned integer of the given number of digits, at least one. */
 bool trace_number(const char *digits, size_t length, uint64_t *out);
 
-/* Reads an event. Does not allocate or print. O(length). */
+/* Parses an event. Does not allocate or print. O(length). */
 bool trace_parse(const char *line, size_t length, struct trace_line *out,
                  struct trace_wrong *wrong);
 
-/* Files that follow each other as one trace. */
+/* Several files that are read as one trace. */
 struct trace_reader {
-    struct trace_lines lines; /* of the file being read */
-    char **paths;             /* those after it */
+    struct trace_lines lines; /* the current file */
+    char **paths;             /* the remaining files */
     size_t left;
-    uint64_t unit_ns; /* a tick */
+    uint64_t unit_ns; /* of a tick */
     uint64_t time;    /* of the last event */
     bool open;
-    bool unit_known; /* by an earlier file */
-    bool events;     /* there was one in this file */
+    bool unit_known; /* set by an earlier file */
+    bool events;     /* this file had an event */
 };
 
-/* No paths: standard input, as by "-". They are opened as they are needed. */
+/* Without paths, reads standard input, as for "-". Files are opened when
+ * needed. */
 void trace_reader_open(struct trace_reader *reader, const char *who,
                        char **paths, size_t count);
 enum trace_lines_got trace_reader_next(struct trace_reader *reader,

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of a TTL in the table, or of the gap where it belongs. */
+/* Returns the place of a TTL in the table, or the free place where it
+ * belongs. */
 static size_t
 find_place(const struct trace_ttls *ttls, uint64_t ttl)
 {

@@ -1,7 +1,7 @@
 /* trace_ttls.h - the distinct TTLs of a trace, each with a small number.
  *
- * Numbers count from 0 in the order in which TTLs were first seen. A table with
- * open addressing; O(1), 28 to 52 bytes for each TTL.
+ * TTLs are numbered from 0 in the order of their first occurrence. A table with
+ * open addressing; O(1), 28 to 52 bytes per TTL.
  */
 #ifndef LAWN_CLI_TRACE_TTLS_H
 #define LAWN_CLI_TRACE_TTLS_H
@@ -12,7 +12,7 @@
 
 struct trace_ttl {
     uint64_t ttl;
-    uint64_t starts; /* the two counts are the user's */
+    uint64_t starts; /* both counts are for the caller */
     uint64_t live;
 };
 
@@ -22,14 +22,15 @@ struct trace_ttls {
     size_t count;
     size_t room;     /* a power of two */
     uint32_t *table; /* twice room: a TTL's number + 1, or 0 */
-    uint32_t last;   /* what was asked for last; most traces repeat it */
+    uint32_t last;   /* the last result; most traces repeat TTLs */
 };
 
-/* The number of a TTL, new or not. UINT32_MAX: no memory. */
+/* Returns the number of a TTL, which is added if it is new. UINT32_MAX: no
+ * memory. */
 uint32_t trace_ttls_number(struct trace_ttls *ttls, uint64_t ttl);
 
-/* Sorts them by TTL, so that their numbers are others. After this nothing may
- * be looked up. O(n log n). */
+/* Sorts the TTLs, which changes their numbers. After this, nothing may be
+ * looked up. O(n log n). */
 void trace_ttls_sort(struct trace_ttls *ttls);
 void trace_ttls_free(struct trace_ttls *ttls);
 

@@ -14,7 +14,7 @@ trace_write_head(const char *unit)
     printf("%s\n# unit %s\n", TRACE_MAGIC, unit);
 }
 
-/* Writes a number's digits so that they end before end. */
+/* Writes the digits of a number so that they end before end. */
 static char *
 put_number(char *end, uint64_t number)
 {
@@ -25,8 +25,8 @@ put_number(char *end, uint64_t number)
     return end;
 }
 
-/* Not by printf(): most of the time would go there. Flushed before stdout's
- * buffer overflows: see output.c. */
+/* printf() is not used: it would take most of the time. Flushes before the
+ * buffer of stdout overflows: see output.c. */
 static bool
 put_event(uint64_t time, const char *word, const char *id, size_t length,
           const char *rest, size_t rest_length)

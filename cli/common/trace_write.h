@@ -6,13 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An event of a trace, to stdout. id has no blanks and is at most
- * TRACE_ID_MAX bytes long. False: output has failed, and main will say so. */
+/* Write an event to stdout. id contains no blanks and has at most TRACE_ID_MAX
+ * bytes. Return false if output has failed; main() prints the error. */
 bool trace_write_start(uint64_t time, const char *id, size_t length,
                        uint64_t ttl);
 bool trace_write_stop(uint64_t time, const char *id, size_t length);
 
-/* How a trace begins; the unit is s, ms, us or ns. */
+/* Writes the first lines of a trace; unit is s, ms, us or ns. */
 void trace_write_head(const char *unit);
 
 #endif

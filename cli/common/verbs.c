@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define VERBS_COLUMN 18 /* where summaries begin */
+#define VERBS_COLUMN 18 /* column of the summaries */
 
 const char *
 verbs_word(const struct options_verb *verb)
@@ -22,8 +22,7 @@ print_help(const struct options_verb *verb, FILE *out)
                           VERBS_COLUMN, out);
     }
     fputs("\noptions:\n", out);
-    options_put_entry("--help",
-                      "print this, or with a verb its options, and exit",
+    options_put_entry("--help", "print this help, or that of a verb, and exit",
                       VERBS_COLUMN, out);
     options_put_examples(verb->example, out);
 }
@@ -31,7 +30,7 @@ print_help(const struct options_verb *verb, FILE *out)
 static int
 refuse_unknown(const struct options_verb *verb, const char *word)
 {
-    fprintf(stderr, "lawn %s: unknown %s '%s'; there is", verb->name,
+    fprintf(stderr, "lawn %s: unknown %s '%s'; verbs are", verb->name,
             word[0] == '-' ? "option" : "verb", word);
     for (size_t i = 0; verb->verbs[i] != NULL; i++) {
         fprintf(stderr, "%s %s", i == 0 ? "" : ",", verbs_word(verb->verbs[i]));

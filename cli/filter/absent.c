@@ -1,8 +1,8 @@
-/* absent.c - lawn absent: reports keys that are silent, and those that are back.
+/* absent.c - lawn absent: reports keys that are silent, and keys that are back.
  *
- * A key with recent lines has a timer in keys, restarted by each line. A key that
- * was reported absent is in lines until it is back; its timer there is due if it is
- * to be reported again.
+ * A key with recent lines has a timer in keys, which each line restarts. A key
+ * that was reported absent is in lines until it is back. Its timer there has a
+ * deadline only if the key is to be reported again.
  */
 #include "clock.h"
 #include "emit.h"
@@ -19,8 +19,8 @@
 
 /* The record of a key. */
 struct silence {
-    uint64_t since; /* its last line, or when it was first expected */
-    uint64_t seen;  /* 1: it has had a line; 0 */
+    uint64_t since; /* time of its last line, or of the start of watching */
+    uint64_t seen;  /* 1 if it has had a line, else 0 */
 };
 #define SILENCE_BYTES (2 * RECORD_NUMBER)
 
@@ -47,7 +47,8 @@ emit_report(struct filter *filter, const char *event, const void *key,
     emit_end(filter, SINK_MADE);
 }
 
-/* Starts the timer of a key that has a line now, or is expected from now on. */
+/* Starts the timer of a key that has a line now, or that is expected from now
+ * on. */
 static bool
 watch_key(struct filter *filter, const void *key, size_t key_size, bool seen)
 {
@@ -114,7 +115,7 @@ report_absent(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 report_again(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    /* Without --repeat, it is from a state of a run with --repeat. */
+    /* Without --repeat, the timer is from the state of a run with --repeat. */
     if (filter->run.ended || !filter->options.repeat) {
         mark_reported(filter, timer, LAWN_NEVER - 1);
     } else {
@@ -122,7 +123,7 @@ report_again(struct filter *filter, const struct lawn_store_timer *timer)
     }
 }
 
-/* Evicts a key: reported ones first. */
+/* Evicts a key; keys that were reported first. */
 static void
 evict_key(struct filter *filter)
 {
@@ -143,14 +144,16 @@ count_keys(const struct filter *filter)
            lawn_store_count(filter->stores.lines);
 }
 
-/* Calls act for each key of --expect until one fails. Returns 0 or its error. */
+/* Calls act for each key of --expect until a call fails. Returns 0 or the
+ * error. */
 static int
 for_each_expected(struct filter *filter,
                   int (*act)(struct filter *filter, const char *key,
                              size_t size, struct lawn_store *kept),
                   struct lawn_store *kept)
 {
-    struct input list = filter->setup.expected; /* a copy: it is read again */
+    /* a copy: the list is read twice */
+    struct input list = filter->setup.expected;
     struct input_line line;
     int error = 0;
     while (error == 0 && input_next(&list, &line) == INPUT_LINE) {
@@ -168,8 +171,8 @@ for_each_expected(struct filter *filter,
     return error;
 }
 
-/* Watches a key of --expect, unless it is watched already. Returns 0; -ENOSPC if
- * there is no room; or -ECANCELED after a message if the filter stops. */
+/* Watches a key of --expect, unless it is watched already. Returns 0; -ENOSPC
+ * if there is no room; or -ECANCELED after a message if the filter stops. */
 static int
 watch_expected(struct filter *filter, const char *key, size_t size,
                struct lawn_store *kept)
@@ -185,7 +188,7 @@ watch_expected(struct filter *filter, const char *key, size_t size,
     return watch_key(filter, key, size, false) ? 0 : -ECANCELED;
 }
 
-/* Adds a key of --expect to names, with whether it is watched already. */
+/* Adds a key of --expect to names, and whether it is watched already. */
 static int
 note_expected(struct filter *filter, const char *key, size_t size,
               struct lawn_store *names)
@@ -196,8 +199,8 @@ note_expected(struct filter *filter, const char *key, size_t size,
                             sizeof(watched), 0);
 }
 
-/* Evicts keys of a store that are not in names, in the order of their deadlines,
- * until at most `most` keys remain in total. Returns 0 or -errno. */
+/* Evicts keys of a store that are not in names, in the order of their
+ * deadlines, until at most `most` keys remain in total. Returns 0 or -errno. */
 static int
 evict_unexpected(struct filter *filter, struct lawn_store *store,
                  struct lawn_store *names, uint64_t most)
@@ -223,8 +226,8 @@ evict_unexpected(struct filter *filter, struct lawn_store *store,
     return error;
 }
 
-/* Evicts keys of the state that are not expected, to make room for those that
- * are. Returns 0 or -errno. */
+/* Evicts keys of the state that are not expected, to make room for expected
+ * keys. Returns 0 or -errno. */
 static int
 make_room_for_expected(struct filter *filter)
 {
@@ -259,18 +262,19 @@ log_expect_error(struct filter *filter, int error)
 {
     const char *why = strerror(-error);
     if (error == -E2BIG) {
-        why = "it has a key longer than 65000 bytes";
+        why = "a key is longer than 65000 bytes";
     } else if (error == -ENOSPC) {
         why = filter->options.overflow == FILTER_EVICT
-                  ? "it has more keys than --max-keys allows"
-                  : "there is no room for its keys within --max-keys";
+                  ? "it contains more keys than --max-keys allows"
+                  : "no room for its keys; increase --max-keys or use "
+                    "--overflow evict";
     }
     log_message(filter, "--expect %s: %s", filter->options.expect, why);
     filter_end(filter, VERBS_INPUT);
 }
 
-/* Watches the keys of --expect from now on: the time of the first line that is
- * processed, or on the wall clock the start. */
+/* Watches the keys of --expect from now on: in event time from the time of the
+ * first processed line, on the wall clock from the start. */
 static bool
 watch_all_expected(struct filter *filter)
 {
@@ -296,7 +300,7 @@ read_expected(struct filter *filter)
     }
     int error = input_open(expected, &filter->options.expect, 1, true);
     if (error == -EINTR && signals_received()) {
-        error = 0; /* the first round ends it */
+        error = 0; /* ends the loop after the first round */
     }
     while (error == 0 && !expected->over && !signals_received()) {
         error = input_fill(expected);
@@ -349,24 +353,25 @@ static const struct options_spec absent_specs[] = {
                  "watch the keys in FILE, one per line, from the start",
                  "a file")},
     {OPTION_FLAG("repeat", repeat,
-                 "report again each DURATION while a key is silent")},
+                 "report again every DURATION while a key is silent")},
     {OPTION_FLAG("exit-on-absent", exit_on_absent,
-                 "exit with 1 after the first report")},
+                 "exit with status 1 after the first report")},
     OPTION_MAX_KEYS,
     OPTION_END,
 };
 
 const struct options_verb absent_verb = {
     .name = "absent",
-    .summary = "a line when a key has been silent, another when it is back",
+    .summary = "report keys that fall silent, and when they are back",
     .details =
-        "Writes \"absent\", the key, its last time and the seconds since "
-        "when a\n"
-        "key has had no line for DURATION, and \"back\" when one comes; "
-        "none of\n"
-        "the lines themselves. A key is known from its first line on.\n"
-        "When the input ends all keys fall silent, unless --on-eof "
-        "drop.\n",
+        "When a key has had no line for DURATION, writes \"absent\", the key, "
+        "the\n"
+        "time of its last line and the seconds since then. Writes \"back\" "
+        "when\n"
+        "its next line is read. Input lines are not written. A key is watched\n"
+        "from its first line on. At the end of the input all keys are "
+        "reported\n"
+        "absent, unless --on-eof drop is given.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),

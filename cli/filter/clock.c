@@ -59,7 +59,8 @@ handle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
     filter->verb->line_due(filter, timer);
 }
 
-/* Processes a line of early. If the filter has stopped, the line stays there. */
+/* Processes a line of the store early. If the filter has stopped, the line
+ * stays there. */
 static void
 handle_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -78,7 +79,7 @@ handle_early_due(struct filter *filter, const struct lawn_store_timer *timer)
     }
 }
 
-/* At equal times, lines of the left input come first. */
+/* At equal times, lines of the left input are first. */
 static uint64_t
 early_order(const struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -101,8 +102,8 @@ fire_lines(struct filter *filter, uint64_t time)
                    handle_line_due);
 }
 
-/* Advances to the next deadline up to a time, and fires the timers that are due
- * then. Returns false if there is none. */
+/* Advances the clock to the next deadline up to a time, and fires the timers
+ * that are due then. Returns false if there is no such deadline. */
 static bool
 step(struct filter *filter, uint64_t to)
 {

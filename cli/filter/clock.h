@@ -1,8 +1,8 @@
-/* clock.h - the time of a filter, which fires timers.
+/* clock.h - the clock of a filter, which fires timers.
  *
- * Time advances from one deadline to the next, so that a timer that another one
- * starts fires in its order, however far a line advances the clock. Timers that are
- * due at a time fire before lines of that time are processed.
+ * The clock advances from one deadline to the next, so that a timer started by
+ * another timer fires in its order, however far a line advances the clock.
+ * Timers due at a time fire before lines of that time are processed.
  */
 #ifndef LAWN_CLI_CLOCK_H
 #define LAWN_CLI_CLOCK_H
@@ -10,14 +10,14 @@
 #include "../../src/base/saturating.h"
 #include "filter.h"
 
-/* The last time. Timers without a deadline are started for a later one. */
+/* The last time. Timers without a deadline get a later one. */
 #define CLOCK_LAST (LAWN_NEVER - 2)
 
 /* Returns whether lines carry their times: --time-field. */
 bool clock_is_event_time(const struct filter *filter);
 
-/* Advances the clock to a time, and fires due timers. An earlier time has no
- * effect. Returns false if the filter stopped, or cannot write. */
+/* Advances the clock to a time and fires due timers. An earlier time has no
+ * effect. Returns false if the filter has stopped or cannot write. */
 bool clock_advance(struct filter *filter, uint64_t to);
 
 /* Advances the clock until no timer is pending. */

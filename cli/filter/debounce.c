@@ -1,8 +1,9 @@
-/* debounce.c - lawn debounce: writes one line per burst, when the burst is over.
+/* debounce.c - lawn debounce: writes one line per burst, when the burst is
+ * over.
  *
- * The timer of a key is restarted by each of its lines, and holds the last line.
- * With a count, the first line or --max-wait, a record precedes the line. With
- * --emit all, the lines of a burst are in lines by key and number.
+ * Each line of a key restarts the key's timer, which holds the last line. With
+ * a count, the first line or --max-wait, a record precedes the line. With
+ * --emit all, the lines of a burst are in lines, by key and number.
  */
 #include "clock.h"
 #include "emit.h"
@@ -102,7 +103,7 @@ start_burst(struct filter *filter, const struct filter_line *line,
                                         sizeof(bytes) + size, LAWN_STORE_AT));
 }
 
-/* Holds a line in addition to the others of its burst. */
+/* Holds a line in addition to the other lines of its burst. */
 static bool
 hold_burst_line(struct filter *filter, const struct filter_line *line,
                 uint64_t number)
@@ -115,7 +116,7 @@ hold_burst_line(struct filter *filter, const struct filter_line *line,
                                                      line->size, 0));
 }
 
-/* Releases a line that hold_burst_line() has held. */
+/* Releases a line that hold_burst_line() held. */
 static void
 release_burst_line(struct filter *filter, const struct filter_line *line,
                    uint64_t number)
@@ -126,7 +127,7 @@ release_burst_line(struct filter *filter, const struct filter_line *line,
     lawn_store_stop(filter->stores.lines, id, size);
 }
 
-/* Returns the result of a line that was added to a burst. */
+/* Returns the result for a line that was added to a burst. */
 static enum line_result
 added_result(const struct filter *filter, bool is_first)
 {
@@ -241,7 +242,7 @@ emit_count(struct filter *filter, const void *key, size_t key_size,
     emit_end(filter, SINK_MADE);
 }
 
-/* The burst of a key is over: emits it. */
+/* Emits the burst of a key when it is over. */
 static void
 emit_burst(struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -294,7 +295,8 @@ count_key_lines(const struct filter *filter,
     return filter->options.emit == EMIT_ALL ? decode(timer->payload).count : 0;
 }
 
-/* A line belongs to the burst of its key, and has a number within it. */
+/* Checks that a line belongs to the burst of its key and has a number within
+ * it. */
 static bool
 is_line_valid(const struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -322,11 +324,11 @@ static const struct filter_verb debounce_filter = {
 static const struct options_spec debounce_specs[] = {
     OPTION_KEY,
     {OPTION_WORD("emit", "WHAT", emit,
-                 "of a burst: its last line, its first, all, or a count with "
-                 "its last line; default last",
+                 "what to write for a burst: its last line, its first line, "
+                 "all lines, or a count with the last line; default last",
                  emit_words)},
     {OPTION_DURATION("max-wait", max_wait,
-                     "write a burst at the latest D after its first line")},
+                     "write a burst at most D after its first line")},
     OPTION_MAX_KEYS,
     OPTION_MAX_LINES,
     OPTION_END,
@@ -334,11 +336,11 @@ static const struct options_spec debounce_specs[] = {
 
 const struct options_verb debounce_verb = {
     .name = "debounce",
-    .summary = "one line per burst, after some time of quiet, per key",
-    .details = "Lines of a key that follow each other within DURATION are a\n"
-               "burst; of each, one line is written, the last, when DURATION "
-               "has\n"
-               "passed without another.\n",
+    .summary = "write one line per burst of a key, when it is quiet again",
+    .details =
+        "Lines of a key that follow each other within DURATION are a burst.\n"
+        "Writes the last line of each burst when DURATION has passed without\n"
+        "another line of the key.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 9\\n' | lawn debounce 2s -k 1 "
                "--time-field 2",
     OPTION_FILTER_VERB(debounce_filter, debounce_specs, "DURATION [FILE]..."),

@@ -63,10 +63,10 @@ static const struct options_spec dedupe_specs[] = {
 
 const struct options_verb dedupe_verb = {
     .name = "dedupe",
-    .summary = "the first line of each key in a window of time",
-    .details = "Writes the first line of a key, and drops those that follow "
-               "within\n"
-               "DURATION of it. Without --key, lines that are equal.\n",
+    .summary = "write the first line of a key, drop repetitions",
+    .details = "Writes the first line of a key, and drops further lines of the "
+               "key for\n"
+               "DURATION after it. Without --key, the key is the whole line.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 61\\n' | lawn dedupe 60s -k 1 "
                "--time-field 2",
     OPTION_FILTER_VERB(dedupe_filter, dedupe_specs, "DURATION [FILE]..."),

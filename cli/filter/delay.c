@@ -1,7 +1,7 @@
 /* delay.c - lawn delay: writes each line some time after it was read.
  *
  * Each line is a timer, by number. One TTL for all lines is the best case of a
- * lawn; a TTL in each line needs no other code.
+ * lawn; individual TTLs need no other code.
  */
 #include "clock.h"
 #include "emit.h"
@@ -51,12 +51,12 @@ static const struct filter_verb delay_filter = {
 
 static const struct options_spec delay_specs[] = {
     {OPTION_TEXT("ttl-field", "FIELD", ttl_field,
-                 "each line holds its own delay, a number or a duration, in "
-                 "this column, JSON path or regex; instead of DURATION",
+                 "take the delay of each line, a number or a duration, from "
+                 "this column, JSON path or regex instead of DURATION",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("ttl-unit", "UNIT", ttl_unit,
-                 "of numbers in --ttl-field: s, ms, us or ns; default: what "
-                 "its name ends with (_ms, _us, _ns), or s",
+                 "unit of numbers in --ttl-field: s, ms, us or ns; default: "
+                 "the suffix of the field name (_ms, _us, _ns), otherwise s",
                  times_units)},
     OPTION_MAX_LINES,
     OPTION_END,
@@ -64,10 +64,10 @@ static const struct options_spec delay_specs[] = {
 
 const struct options_verb delay_verb = {
     .name = "delay",
-    .summary = "hold each line for some time, then release it, in order",
+    .summary = "hold each line for some time, then write it",
     .details =
-        "Writes each line DURATION after it came, in the order in which\n"
-        "they are due. Lines have no keys here, so there is no -k.\n",
+        "Writes each line DURATION after it was read, in the order in which\n"
+        "lines are due. There are no keys, and therefore no -k.\n",
     .example =
         "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "

@@ -29,7 +29,7 @@ emit_held(struct filter *filter, const struct lawn_store_timer *timer)
     emit_line(filter, timer->payload, timer->payload_size);
 }
 
-/* Appends what precedes a value: a separator, and in JSON the name. */
+/* Appends the separator before a value, and in JSON its name. */
 static void
 begin_value(struct filter *filter, const char *name)
 {
@@ -44,7 +44,7 @@ begin_value(struct filter *filter, const char *name)
     filter->io.pieces++;
 }
 
-/* Appends a word that needs no escapes; in JSON, in quotes. */
+/* Appends a word without characters to escape; in JSON, in quotes. */
 static void
 append_quoted(struct filter *filter, const char *word)
 {
@@ -98,7 +98,8 @@ emit_time(struct filter *filter, const char *name, uint64_t time)
     }
 }
 
-/* Returns whether text starts with a surrogate, as json_unescape() encodes it. */
+/* Returns whether text starts with a surrogate, as json_unescape() encodes
+ * it. */
 static bool
 is_surrogate(const unsigned char *text, size_t size)
 {

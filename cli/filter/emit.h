@@ -10,7 +10,8 @@
 /* Emits a line of the input, byte for byte. */
 void emit_line(struct filter *filter, const void *at, size_t size);
 
-/* The same as the pass() of a verb; and as its line_due(). */
+/* Emits a line at once; the pass() and the line_due() of verbs that hold
+ * lines. */
 enum line_result emit_unheld(struct filter *filter,
                              const struct filter_line *line);
 void emit_held(struct filter *filter, const struct lawn_store_timer *timer);
@@ -22,8 +23,8 @@ void emit_seconds(struct filter *filter, const char *name, uint64_t ns);
 void emit_time(struct filter *filter, const char *name, uint64_t time);
 void emit_key(struct filter *filter, const char *name, const void *key,
               size_t size);
-/* Appends a line of an input, without its carriage return. In JSON, a line of text
- * becomes a string. at NULL: null, in JSON only. */
+/* Appends a line of an input, without its carriage return. In JSON, a line of
+ * text becomes a string. at NULL: null, in JSON only. */
 void emit_input_line(struct filter *filter, unsigned side, const char *name,
                      const void *at, size_t size);
 

@@ -1,6 +1,6 @@
 /* fields.c - finds the key, the time and the TTL in a line: see fields.h.
  *
- * Found bytes are in the line, except for JSON strings with escapes: these are
+ * Found bytes point into the line, except JSON strings with escapes: these are
  * unescaped into a buffer that grows to the longest of them.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): re_search() */
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Formats why a field or a line is bad. */
+/* Formats why a field or a line is invalid. */
 __attribute__((format(printf, 2, 3))) static const char *
 fail(struct fields *fields, const char *format, ...)
 {
@@ -52,7 +52,8 @@ add_regex(struct fields *fields, struct field *one)
     if (size == 2) {
         return fail(fields, "the regex is empty");
     }
-    /* Matching back-references takes unbounded time; \d would match a d. */
+    /* Matching back-references takes unbounded time; \d would match the letter
+     * d. */
     for (const char *c = one->text; *c != '\0'; c++) {
         if (*c != '\\') {
             continue;
@@ -75,7 +76,7 @@ add_regex(struct fields *fields, struct field *one)
         regerror(error, &one->regex, why, sizeof(why));
         return fail(fields, "%s", why);
     }
-    one->regex.regs_allocated = REGS_FIXED; /* the two that are used */
+    one->regex.regs_allocated = REGS_FIXED; /* only the two that are used */
     one->kind = FIELDS_REGEX;
     return NULL;
 }
@@ -89,7 +90,7 @@ fields_add(struct fields *fields, const char *text)
     one->kind = FIELDS_NOTHING;
     one->text = text;
     if (text == NULL) {
-        /* no field */
+        /* no field is found */
     } else if (strlen(text) > FIELDS_TEXT_MAX) {
         wrong = fail(fields, "longer than %u bytes", FIELDS_TEXT_MAX);
     } else if (lawn__decimal_is_digit(text[0])) {
@@ -195,8 +196,9 @@ find_column(struct fields *fields, const struct field *one, const char *line,
     return there ? NULL : fail(fields, "no column %zu", one->column);
 }
 
-/* Finds the first group, or without groups the whole match. regexec() is not used:
- * AddressSanitizer expects its text to end with a NUL byte, even with REG_STARTEND. */
+/* Finds the first group, or without groups the whole match. regexec() is not
+ * used: AddressSanitizer expects its text to end with a NUL byte, even with
+ * REG_STARTEND. */
 static const char *
 find_regex(struct fields *fields, struct field *one, const char *line,
            size_t size, struct fields_bytes *found)

@@ -1,10 +1,10 @@
 /* filter.c - runs a filter: waits for lines and deadlines until it ends.
  *
- * A round reads one block of each input that has data, reads the clock, fires due
- * timers, processes the lines of the block, and then writes the output. So the time
- * of a line is never before it was available, and a line is written at most one
- * block after it was due. Files are read as fast as lines are processed; otherwise a
- * round waits for an input, a deadline or a signal.
+ * A round reads one block from each input that has data, reads the clock, fires
+ * due timers, processes the lines of the block, and writes the output. So the
+ * time of a line is never before it was available, and a line is written at
+ * most one block after it was due. Files are read as fast as lines are
+ * processed. Otherwise a round waits for an input, a deadline or a signal.
  */
 #include "filter.h"
 #include "clock.h"
@@ -24,7 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FILTER_SKEW (60 * LAWN_LOOP_SECOND) /* of clocks that is reported */
+/* clock difference that is reported */
+#define FILTER_SKEW (60 * LAWN_LOOP_SECOND)
 
 void
 filter_end(struct filter *filter, int code)
@@ -42,8 +43,8 @@ wall_clock(struct filter *filter)
     return lawn_loop_update(filter->events.loop) + filter->clock.offset;
 }
 
-/* Sets the offset from the loop's clock to the time of day, or to the time of the
- * state if that is later. */
+/* Sets the offset from the loop's clock to the time of day, or to the time of
+ * the state if that is later. */
 static void
 set_clock_offset(struct filter *filter)
 {
@@ -67,7 +68,7 @@ set_clock_offset(struct filter *filter)
 static void
 on_wake(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
-    (void)timer; /* due timers fire in the round */
+    (void)timer; /* due timers fire in the next round */
     (void)loop;
 }
 
@@ -364,8 +365,8 @@ log_lost(const struct filter *filter, uint64_t count, const char *what,
     }
 }
 
-/* Counts and reports what is lost. A reader that closed the pipe needs no message,
- * and --exit-on-absent none about lines that were read ahead. */
+/* Counts and reports lost lines. No message is needed if the reader closed the
+ * pipe, nor about lines that were read ahead with --exit-on-absent. */
 static void
 discard_all(struct filter *filter)
 {
@@ -397,7 +398,8 @@ discard_all(struct filter *filter)
     }
 }
 
-/* Prints how far files were read: the rest of them is not in the state. */
+/* Prints up to which line files were read; the rest of a file is not in the
+ * state. */
 static void
 log_unread_files(const struct filter *filter)
 {
@@ -501,8 +503,8 @@ open_inputs(struct filter *filter)
     return true;
 }
 
-/* Opens closed standard streams so that using them fails: otherwise a file that is
- * opened later would take their place. */
+/* Opens standard streams that are closed, such that using them fails. Otherwise
+ * a file that is opened later would take their descriptor. */
 static bool
 open_standard_streams(void)
 {
@@ -562,7 +564,7 @@ start_filter(struct filter *filter)
         lawn_loop_every(filter->events.loop, &filter->events.stats_timer,
                         options->stats, LAWN_LOOP_SKIP);
     }
-    process_lines(filter); /* of the state */
+    process_lines(filter); /* lines from the state */
 }
 
 static void

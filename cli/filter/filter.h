@@ -1,12 +1,12 @@
 /* filter.h - the data that all filters share: lines in, timed lines out.
  *
  * The path of a line: input.c splits a block into lines; parse.c finds the key
- * and the time of a line (with fields.c, json.c, times.c); intake.c advances the
- * clock, which fires due timers (clock.c, due_batch.c), and passes the line to the
- * verb (delay.c, debounce.c, ...). The verb holds the line (stores.c, within the
- * limits of filter_limits.c), emits it (emit.c), or merges it with others. sink.c writes
- * the output. filter.c runs the event loop; state.c saves and loads a state file;
- * log.c prints messages. ../README.md has the table.
+ * and the time of a line (with fields.c, json.c, times.c); intake.c advances
+ * the clock, which fires due timers (clock.c, due_batch.c), and passes the line
+ * to the verb (delay.c, debounce.c, ...). The verb holds the line (stores.c,
+ * within the limits of filter_limits.c), emits it (emit.c), or merges it with
+ * others. sink.c writes the output. filter.c runs the event loop; state.c saves
+ * and loads a state file; log.c prints messages. ../README.md has the table.
  *
  * Held data is in three stores:
  *     keys    by key: the verb's record of the key
@@ -15,8 +15,9 @@
  * A deadline is a time on the filter's clock, in nanoseconds since 1970: event
  * time, or CLOCK_BOOTTIME with an offset to the time of day at the start.
  *
- * A line costs one or two lookups and O(its length), independent of the number of
- * held lines and keys. Evicting keys that have many TTLs costs more: see filter_limits.c.
+ * A line costs one or two lookups and O(its length), independent of the number
+ * of held lines and keys. Evicting keys that have many TTLs costs more: see
+ * filter_limits.c.
  */
 #ifndef LAWN_CLI_FILTER_H
 #define LAWN_CLI_FILTER_H
@@ -48,7 +49,7 @@ struct filter_line {
     unsigned side; /* of join: 0 left, 1 right */
 };
 
-/* What a verb did with a line. The caller counts it. */
+/* The result of processing a line. The caller counts it. */
 enum line_result {
     LINE_WRITTEN,  /* it was passed to the sink, which counts it */
     LINE_HELD,     /* it is in a store until a timer fires */
@@ -57,7 +58,7 @@ enum line_result {
     LINE_NOT_TAKEN /* the filter ends; the line stays in the input */
 };
 
-/* The fate of the lines that were read. The sink counts written lines. */
+/* Counts of the lines that were read. The sink counts written lines. */
 struct filter_counts {
     uint64_t in;
     uint64_t held;
@@ -93,14 +94,14 @@ struct filter_verb {
     /* Processes a line. */
     enum line_result (*line)(struct filter *filter,
                              const struct filter_line *line);
-    /* A timer of keys, or of lines, has fired and left its store; or it is being
-     * evicted, and is still in its store. NULL: nothing to do. */
+    /* Called when a timer of keys, or of lines, has fired and left its store,
+     * or when it is evicted and is still in its store. NULL: nothing to do. */
     void (*key_due)(struct filter *filter,
                     const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
                      const struct lawn_store_timer *timer);
-    /* Processes a line that exceeds a limit, with --overflow pass. NULL: the line
-     * is refused. */
+    /* Processes a line that exceeds a limit, with --overflow pass. NULL: the
+     * line is refused. */
     enum line_result (*pass)(struct filter *filter,
                              const struct filter_line *line);
     /* Makes room for a key. NULL: the key that is due first is evicted. */
@@ -119,12 +120,14 @@ struct filter_verb {
 /* The verb's configuration, set by its open(), then constant. */
 struct filter_setup {
     uint64_t ttl;
-    struct lawn_store *pending; /* --on-eof drain waits for its timers */
+    struct lawn_store *pending; /* --on-eof drain waits for the timers of
+                                   this store */
     unsigned key_holds;         /* lines held by a timer of keys: 0 or 1 */
     unsigned line_holds;        /* lines held by a timer of lines: 0 or 1 */
-    bool flushes;               /* pending may be emitted before it is due */
+    bool flushes;               /* held lines may be emitted before they are
+                                   due */
     bool line_keys;             /* timers of lines count as keys (absent) */
-    filter_order_fn *key_order; /* NULL: all have one TTL, and fire in order */
+    filter_order_fn *key_order; /* NULL: all have one TTL and fire in order */
     filter_order_fn *line_order;
     const char *emit;      /* the word of --emit; NULL: the verb has none */
     uint64_t rate;         /* of throttle: lines per ttl */
@@ -133,7 +136,7 @@ struct filter_setup {
 
 /* The clock, and how times are read and written. */
 struct filter_clock {
-    uint64_t now;    /* never goes back */
+    uint64_t now;    /* never decreases */
     uint64_t newest; /* the latest event time that was read */
     uint64_t offset; /* from the loop's clock to now, on the wall clock */
     bool has_time;   /* a time was read, and form is set */
@@ -150,8 +153,8 @@ struct filter_stores {
     struct lawn_store *early;
     uint64_t serial; /* of the line held last */
     uint64_t oldest; /* no held line has a smaller number */
-    bool
-        mixed_ttls; /* the state has other TTLs than this run: see due_batch.h */
+    bool mixed_ttls; /* the state has TTLs that this run does not have: see
+                       due_batch.h */
     struct due_batch {
         struct due_timer *all;
         size_t count;
@@ -210,12 +213,12 @@ struct filter_state {
     char loaded_signature[FILTER_SIGNATURE_MAX];
 };
 
-/* How far the filter is. */
+/* The progress of the filter. */
 struct filter_run {
     bool begun; /* the verb's begin() was called */
     bool ended; /* the end of the input was processed */
-    bool done;  /* the filter stops, */
-    int code;   /* and exits with this code */
+    bool done;  /* the filter stops */
+    int code;   /* its exit code */
     enum filter_cause cause;
 };
 

@@ -1,8 +1,9 @@
-/* filter_limits.c - --max-keys, --max-lines and --overflow: see filter_limits.h.
+/* filter_limits.c - --max-keys, --max-lines and --overflow: see
+ * filter_limits.h.
  *
- * The victim of an eviction is the timer that is due first: O(1) if all timers
- * have one TTL, otherwise see lawn_store_next_timer(). Among lines by number, which may
- * have many TTLs, it is the oldest line: O(1) amortized.
+ * Eviction removes the timer that is due first: O(1) if all timers have one
+ * TTL, otherwise see lawn_store_next_timer(). Of lines by number, which may
+ * have many TTLs, it removes the oldest line: O(1) amortized.
  */
 #include "filter_limits.h"
 #include "log.h"
@@ -93,7 +94,7 @@ filter_limits_admit_key(struct filter *filter, const struct filter_line *line,
         *result = reject_line(filter, line, "keys", limit);
         return false;
     }
-    while (count_keys(filter) >= limit) { /* a state may have brought more */
+    while (count_keys(filter) >= limit) { /* a state may contain more keys */
         if (filter->verb->evict != NULL) {
             filter->verb->evict(filter);
         } else {

@@ -4,9 +4,9 @@
 
 #include "filter.h"
 
-/* Return true if there is room for a line's key, or for a line, if necessary after
- * evicting others. Otherwise the line is passed on, refused, or stops the filter, as
- * --overflow says; then *result is the result of the line. */
+/* Return true if there is room for a line's key, or for a line, after evicting
+ * others if necessary. Otherwise apply --overflow: the line is written or
+ * refused, or the filter stops; *result is the result for the line. */
 bool filter_limits_admit_key(struct filter *filter,
                              const struct filter_line *line,
                              enum line_result *result);

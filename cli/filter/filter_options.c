@@ -11,42 +11,42 @@ static const char *const overflow_words[] = {"evict", "pass", "fail", NULL};
 
 const struct options_spec filter_options_common[] = {
     {OPTION_TEXT("delimiter", "C", delimiter,
-                 "columns are separated by this one character, \\t a tab, "
+                 "separate columns by this one character (\\t is a tab) "
                  "instead of runs of blanks",
                  "one character"),
      .letter = 'd'},
-    {OPTION_FLAG("json", json,
-                 "lines are JSON, and so is what is made of them; implied by "
-                 "a JSON path")},
+    {OPTION_FLAG(
+        "json", json,
+        "input lines and made lines are JSON; implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
-                 "event time: each line holds its time, as seconds or RFC "
-                 "3339, in this column, JSON path or regex; nothing waits",
+                 "event time: take the time of each line, in seconds or as RFC "
+                 "3339, from this column, JSON path or regex; nothing waits",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
-                 "of numbers in --time-field: s, ms, us or ns; default: what "
-                 "its name ends with (_ms, _us, _ns), or s",
+                 "unit of numbers in --time-field: s, ms, us or ns; default: "
+                 "the suffix of the field name (_ms, _us, _ns), otherwise s",
                  times_units)},
     {.name = "lateness",
      .value = "D",
-     .help = "event time: lines may be out of order by so much",
+     .help = "event time: accept lines that are out of order by up to D",
      .accepts = "a duration, such as 250ms, 5s or 1h30m",
      .parse = options_seconds,
      .max = OPTION_DURATION_MAX,
      .offset = OPTION_OFFSET(lateness)},
     {OPTION_WORD("on-eof", "WHAT", on_eof,
-                 "at the end of the input: drain waits until all is due, "
-                 "flush writes it now, drop forgets it, save keeps it in "
-                 "--state; default drain",
+                 "at the end of the input: drain waits until all held lines "
+                 "are due, flush writes them now, drop discards them, save "
+                 "keeps them in --state; default drain",
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
-                 "at a limit: evict ends what is due first, pass lets the "
-                 "line through, fail exits; default evict",
+                 "at a limit: evict removes the key or line that is due first, "
+                 "pass writes the new line at once, fail exits; default evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
-                 "go on from FILE, and save there what is held on exit",
+                 "resume from FILE, and save held lines and keys there on exit",
                  "a file")},
     {OPTION_DURATION("state-every", state_every,
-                     "save to the file of --state every so often, too")},
+                     "also save to the --state file every D")},
     {.name = "stats",
      .value = "SEC",
      .help = "print counts to stderr at the end, and every SEC seconds",
@@ -81,8 +81,8 @@ filter_options_init(struct filter_options *options)
     };
 }
 
-/* Returns whether an option is not given, or the one that it needs is; otherwise
- * prints a usage error. */
+/* Returns true if an option is not given or the option that it requires is
+ * given; otherwise prints a usage error. */
 static bool requires(const struct filter *filter, bool given,
                      const char *option, bool there, const char *needed)
 {

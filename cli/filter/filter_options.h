@@ -1,7 +1,8 @@
 /* filter_options.h - the options of the filters, and how they may be combined.
  *
- * The option table of a verb starts with the options of its own, some of which are
- * defined here for several verbs. filter_options_common has those of all verbs.
+ * The option table of a verb starts with its own options; some of them are
+ * defined here because several verbs have them. filter_options_common has the
+ * options of all verbs.
  */
 #ifndef LAWN_CLI_FILTER_OPTIONS_H
 #define LAWN_CLI_FILTER_OPTIONS_H
@@ -82,7 +83,7 @@ struct filter_options {
 #define OPTION_KEY                                                             \
     {                                                                          \
         OPTION_TEXT("key", "KEY", key,                                         \
-                    "what lines belong together: column 2, JSON path "         \
+                    "group lines by this field: column 2, JSON path "          \
                     ".user.id, or regex /id=(\\w+)/",                          \
                     "a column, a JSON path or a /regex/"),                     \
             .letter = 'k'                                                      \
@@ -90,7 +91,7 @@ struct filter_options {
 #define OPTION_MAX_KEYS                                                        \
     {                                                                          \
         OPTION_COUNT("max-keys", max_keys,                                     \
-                     "know at most N keys; see --overflow", 1)                 \
+                     "track at most N keys; see --overflow", 1)                \
     }
 #define OPTION_MAX_LINES                                                       \
     {                                                                          \
@@ -113,15 +114,15 @@ extern const struct options_spec filter_options_common[];
 /* Sets all options to "not given". */
 void filter_options_init(struct filter_options *options);
 
-/* Checks how the common options are combined, and configures the filter with them.
+/* Checks the combination of the common options, and configures the filter.
  * Returns false after printing a usage error. */
 bool filter_options_apply(struct filter *filter);
 
-/* Removes the next operand. Returns NULL if there is none. */
+/* Removes and returns the first operand. Returns NULL if there is none. */
 const char *filter_options_take_operand(struct filter *filter);
 
-/* The same for a duration of at least min. Returns false after printing a usage
- * error. */
+/* Removes the first operand and parses it as a duration of at least min.
+ * Returns false after printing a usage error. */
 bool filter_options_take_duration(struct filter *filter, uint64_t min,
                                   uint64_t *ns);
 

@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define INPUT_BLOCK ((size_t)1 << 18) /* read at once; the buffer at first */
+#define INPUT_BLOCK ((size_t)1 << 18) /* bytes of a read, and of a buffer */
 
-/* Opens the next file. Opening a named pipe does not wait for a writer, which may
- * be writing to another pipe first. */
+/* Opens the next file. Does not wait for the writer of a named pipe, which may
+ * write to another pipe first. */
 static int
 open_next(struct input *input)
 {
@@ -118,8 +118,8 @@ input_push_back(struct input *input, const struct input_line *line)
     input->seen = 0;
 }
 
-/* Moves the incomplete line to the front of the buffer, and makes room after it. Of
- * a line that is too long, no bytes are kept. */
+/* Moves the incomplete line to the front of the buffer, and makes room after
+ * it. Discards the bytes of a line that is too long. */
 static bool
 make_room(struct input *input)
 {
@@ -205,7 +205,7 @@ input_prepend(struct input *input, const void *bytes, size_t size)
 bool
 input_is_resumed(const struct input *input)
 {
-    /* Lines of the state have the numbers up to 0, modulo 2^64. */
+    /* Lines from the state have numbers up to 0, modulo 2^64. */
     return input->number == 0 || input->number > UINT64_MAX / 2;
 }
 

@@ -1,7 +1,7 @@
 /* input.h - lines from files, pipes and terminals.
  *
- * An input is a list of files that are read one after the other, in blocks. Lines
- * are returned in place, in the buffer. Between two calls:
+ * An input is a list of files that are read one after the other, in blocks.
+ * Lines are returned in place, in the buffer. Between two calls:
  *
  *     buffer: [ done | at .. at + seen .. end )  the next line starts at at; there
  *                                                is no newline before at + seen
@@ -27,7 +27,7 @@ struct input {
     int how;          /* flags to open files with */
     bool over;        /* the current file has no more bytes */
     bool too_long;    /* the line that is being read is too long */
-    size_t longest;   /* line that is allowed: INPUT_LINE_MAX */
+    size_t longest;   /* the longest line that is accepted: INPUT_LINE_MAX */
     char *buffer;
     size_t at;
     size_t seen;
@@ -48,33 +48,33 @@ enum input_result {
     INPUT_END   /* there are no more lines */
 };
 
-/* Opens the first of the files; "-", or no file: standard input. With waits, opening
- * a named pipe blocks until it has a writer, and input_fill() blocks too. Returns 0 or
- * -errno; input->name is the file. */
+/* Opens the first of the files; "-", or no file: standard input. With waits,
+ * opening a named pipe blocks until it has a writer, and input_fill() blocks
+ * too. Returns 0 or -errno; input->name is the file. */
 int input_open(struct input *input, char **names, size_t count, bool waits);
 void input_close(struct input *input);
 
 enum input_result input_next(struct input *input, struct input_line *line);
 
-/* Returns the last line to the input, so that input_next() returns it again. A line
- * that was too long is lost. */
+/* Returns the last line to the input, so that input_next() returns it again. A
+ * line that was too long is lost. */
 void input_push_back(struct input *input, const struct input_line *line);
 
-/* Reads once, which may block, or opens the next file. Returns 0, also if no bytes
- * were read, or -errno. */
+/* Reads once, which may block, or opens the next file. Returns 0, also if no
+ * bytes were read, or -errno. */
 int input_fill(struct input *input);
 
-/* Checks whether a pipe that is not read any more has ended. */
+/* Checks whether a pipe that is no longer read has ended. */
 void input_check_end(struct input *input);
 
-/* Adds the bytes of a state, to be returned before the bytes of the files. Returns
- * false if there is no memory. */
+/* Prepends bytes from a state to the bytes of the files. Returns false if there
+ * is no memory. */
 bool input_prepend(struct input *input, const void *bytes, size_t size);
 
 /* Returns whether the line that was returned last is from the state. */
 bool input_is_resumed(const struct input *input);
 
-/* Returns the number of lines of the state that were not returned yet. */
+/* Returns the number of lines from the state that were not returned yet. */
 uint64_t input_count_resumed(const struct input *input);
 
 /* Identifies the pipe or socket that is read; 0, 0 for another kind of file. */
@@ -84,9 +84,9 @@ struct input_source {
 };
 struct input_source input_get_source(const struct input *input);
 
-/* Returns the number of bytes that were read and not returned as lines, and where
- * they are. *whole is the number of them that are complete lines; the others are the
- * start of a line. */
+/* Returns the number of bytes that were read and not returned as lines, and
+ * where they are. *whole is the number of them that are complete lines; the
+ * others are the start of a line. */
 size_t input_remaining(const struct input *input, const char **bytes,
                        size_t *whole);
 

@@ -1,7 +1,7 @@
 /* intake.c - passes lines to the verb: see intake.h.
  *
- * A line that is ahead of the clock is kept as it was read, and parsed again when
- * it is due: the positions of its fields are not worth the memory.
+ * A line ahead of the clock is stored unparsed, and parsed again when it is
+ * due: storing the positions of its fields is not worth the memory.
  */
 #include "intake.h"
 #include "clock.h"
@@ -10,7 +10,7 @@
 #include "record.h"
 #include "stores.h"
 
-/* Counts a line that was read, from an input or from the state. */
+/* Counts a line that was read from an input or from the state. */
 static void
 count_read(struct filter *filter, unsigned side)
 {
@@ -72,7 +72,8 @@ intake_deliver(struct filter *filter, unsigned side, const char *at,
     if (wrong == NULL) {
         return deliver(filter, side, at, size, &parsed);
     }
-    log_bad_line(filter, side, wrong); /* the state was not written by us */
+    log_bad_line(filter, side, wrong); /* the state was not written by this
+                                          program */
     return true;
 }
 
@@ -103,8 +104,8 @@ keep_until(struct filter *filter, unsigned side, const struct input_line *line,
     return true;
 }
 
-/* Advances the clock to the time of a line less --lateness. Returns false if the
- * filter stopped. */
+/* Advances the clock to the time of a line less --lateness. Returns false if
+ * the filter stopped. */
 static bool
 advance_event_time(struct filter *filter, const struct parsed_line *parsed)
 {

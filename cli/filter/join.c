@@ -1,9 +1,10 @@
-/* join.c - lawn join: pairs lines of two inputs that share a key.
+/* join.c - lawn join: pairs lines of two inputs that have the same key.
  *
- * A line pairs with the oldest line of the other side that waits for its key; so
- * at any time only lines of one side wait for a key. Waiting lines are in lines by
- * key and number, each with its own timer, in the order in which they were read,
- * which is that of their deadlines. keys has the side and the numbers for each key.
+ * A line pairs with the oldest line of the other side that waits for the same
+ * key. So at any time only lines of one side wait for a key. Waiting lines are
+ * in lines by key and number, each with its own timer, in the order in which
+ * they were read, which is the order of their deadlines. keys has the side and
+ * the numbers for each key.
  */
 #include "clock.h"
 #include "emit.h"
@@ -21,7 +22,7 @@ struct waiting {
     uint64_t side;
     uint64_t first;
     uint64_t end;
-    uint64_t deadline; /* of the last of them */
+    uint64_t deadline; /* of the last line */
 };
 #define WAITING_BYTES (4 * RECORD_NUMBER)
 
@@ -58,10 +59,10 @@ configure(struct filter *filter)
         return VERBS_USAGE;
     }
     if (filter->options.key == NULL) {
-        log_usage_error(filter, "a key is missing: -k KEY");
+        log_usage_error(filter, "missing key; use -k KEY");
     } else if (operands->count != 2) {
         log_usage_error(filter,
-                        "two inputs are required, LEFT and RIGHT, not %zu",
+                        "expected two inputs, LEFT and RIGHT, found %zu",
                         operands->count);
     } else if (strcmp(operands->words[0], "-") == 0 &&
                strcmp(operands->words[1], "-") == 0) {
@@ -89,8 +90,8 @@ emit_unpaired(struct filter *filter, unsigned side, const void *key,
     emit_end(filter, SINK_MARKED);
 }
 
-/* Removes the first waiting line from the record of a key; with the last line,
- * removes the key. */
+/* Removes the first waiting line from the record of a key, or the key with its
+ * last line. */
 static void
 remove_first(struct filter *filter, const void *key, size_t size,
              struct waiting *waiting)
@@ -106,7 +107,7 @@ remove_first(struct filter *filter, const void *key, size_t size,
                                                bytes, sizeof(bytes)));
 }
 
-/* Pairs a line with the first one that waits on the other side. */
+/* Pairs a line with the first line that waits on the other side. */
 static void
 emit_pair(struct filter *filter, const struct filter_line *line,
           struct waiting *waiting)
@@ -142,8 +143,8 @@ hold_for_partner(struct filter *filter, const struct filter_line *line,
                  struct waiting *waiting)
 {
     uint64_t deadline = clock_deadline(filter, filter->setup.ttl);
-    /* After a resume with a shorter TTL, a line must not be due before those
-     * that were read before it. */
+    /* After a resume with a shorter TTL, a line must not be due before lines
+     * that were read earlier. */
     if (deadline < waiting->deadline) {
         deadline = waiting->deadline + (waiting->deadline < CLOCK_LAST);
     }
@@ -188,14 +189,15 @@ handle_line(struct filter *filter, const struct filter_line *line)
         return result;
     }
     if (known && !lawn_store_get(keys, line->key, line->key_size, &timer)) {
-        waiting = (struct waiting){.side = line->side}; /* it was evicted */
+        /* the key was evicted */
+        waiting = (struct waiting){.side = line->side};
     } else if (known) {
         waiting = decode(timer.payload);
     }
     return hold_for_partner(filter, line, &waiting);
 }
 
-/* Emits a line that has found no partner in time. */
+/* Emits a line that found no partner in time. */
 static void
 handle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -299,10 +301,10 @@ static const struct filter_verb join_filter = {
 static const struct options_spec join_specs[] = {
     OPTION_KEY,
     {OPTION_TEXT("right-key", "KEY", right_key,
-                 "of lines of RIGHT; default: as --key",
+                 "key of the lines of RIGHT; default: same as --key",
                  "a column, a JSON path or a /regex/")},
     {OPTION_TEXT("right-time-field", "FIELD", right_time_field,
-                 "of lines of RIGHT; default: as --time-field",
+                 "time of the lines of RIGHT; default: same as --time-field",
                  "a column, a JSON path or a /regex/")},
     OPTION_MAX_KEYS,
     OPTION_MAX_LINES,
@@ -311,14 +313,13 @@ static const struct options_spec join_specs[] = {
 
 const struct options_verb join_verb = {
     .name = "join",
-    .summary = "pair lines of two inputs that share a key within some time",
-    .details = "A line pairs with the oldest line of the other input that has "
-               "its key\n"
-               "and came within DURATION: writes \"both\" and the two lines. "
-               "One that\n"
-               "finds no partner is written after \"left\" or \"right\". An "
-               "input is a\n"
-               "file, a named pipe, or - for standard input.\n",
+    .summary = "pair lines of two inputs that have the same key",
+    .details =
+        "Pairs each line with the oldest waiting line of the other input that\n"
+        "has the same key, and writes \"both\" and the two lines. A line that\n"
+        "finds no partner within DURATION is written after \"left\" or "
+        "\"right\".\n"
+        "An input is a file, a named pipe, or - for standard input.\n",
     .example = "printf 'q1 1 GET\\nq2 2 GET\\n' >requests\n"
                "printf 'q1 3 200\\n' >responses\n"
                "lawn join 10s -k 1 --time-field 2 requests responses",

@@ -1,17 +1,18 @@
 /* json.c - finds values in JSON by their paths: see json.h.
  *
- * The grammar is exactly that of RFC 8259. There is no recursion: an open array or
- * object is one byte, the one that closes it.
+ * The grammar is exactly that of RFC 8259. There is no recursion: an open array
+ * or object is stored as one byte, its closing character.
  *
- * At any time a set of paths, as bits, leads to the current value: its hits. For each
- * container that paths lead through, the set is stored by depth; so a container
- * without paths, and everything in it, is only validated. When the name of a member is
- * the next step of a path, the earlier result of that path is cleared: so the last of
- * equal names counts, even if the path leads nowhere in it.
+ * The hits of the current value are the set of paths, as bits, that lead to it.
+ * The set is stored by depth for each container that paths lead through; a
+ * container without paths, and everything in it, is only validated. When the
+ * name of a member is the next step of a path, the earlier result of that path
+ * is cleared. So the last of several equal names counts, even if the path does
+ * not exist in its value.
  *
- * Most bytes are in strings, and are examined 16 at a time with SSE2, which is a third
- * faster on log lines than the 8 at a time elsewhere; JSON_PLAIN selects the latter.
- * No byte outside the text is read.
+ * Most bytes are in strings. They are examined 16 at a time with SSE2, which is
+ * a third faster on log lines than 8 at a time, the portable way; JSON_PLAIN
+ * selects the latter. No byte outside the text is read.
  */
 #include "json.h"
 
@@ -26,24 +27,24 @@
 #include <emmintrin.h>
 #endif
 
-/* The value of a path may be a container, one level below its last step. */
+/* The value of a path may be a container one level below its last step. */
 #define JSON_WATCHED (JSON_STEPS_MAX + 2)
 
 /* The arrays are indexed by depth; [1] is the outermost container. */
 struct json_scanner {
     const char *end;
-    const char *why; /* what is wrong, and where */
+    const char *why; /* the error, and where it is */
     const char *wrong;
     const struct json_path *const *paths;
     struct json_value *found;
     size_t count;
-    bool escaped;                   /* the last string was */
-    unsigned hits;                  /* of the value at hand */
+    bool escaped;                   /* the last string had escapes */
+    unsigned hits;                  /* of the current value */
     unsigned through[JSON_WATCHED]; /* paths with a step into it */
     unsigned whole[JSON_WATCHED];   /* paths whose value it is */
-    size_t index[JSON_WATCHED];     /* of the element at hand */
-    size_t depth;                   /* how many containers are open */
-    char closes[JSON_DEPTH_MAX];    /* what closes them: } or ] */
+    size_t index[JSON_WATCHED];     /* of the current element */
+    size_t depth;                   /* number of open containers */
+    char closes[JSON_DEPTH_MAX];    /* their closing characters: } or ] */
 };
 
 /* Stores the error, and returns NULL. */
@@ -51,7 +52,7 @@ static const char *
 fail(struct json_scanner *s, const char *at, const char *why)
 {
     s->wrong = at;
-    s->why = at == s->end ? "it ends too early" : why;
+    s->why = at == s->end ? "unexpected end" : why;
     return NULL;
 }
 
@@ -65,8 +66,8 @@ skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* Finds the first byte that ends a run of plain characters in a string: a quote, a
- * backslash or a control character. */
+/* Finds the first byte that ends a run of plain characters in a string: a
+ * quote, a backslash or a control character. */
 static inline const char *
 find_special(const char *at, const char *end)
 {
@@ -89,8 +90,8 @@ find_special(const char *at, const char *end)
         const uint64_t ones = UINT64_MAX / 255;
         uint64_t bytes = 0;
         memcpy(&bytes, at, sizeof(bytes));
-        /* The top bit of a byte that is 0, or below a limit of at most 128:
-         * wrong only beside one that is right. */
+        /* Sets the top bit of each byte that is 0, or below a limit of at most
+         * 128. Other bits may be wrong, but only above a correct one. */
         uint64_t quote = bytes ^ ones * '"';
         uint64_t slash = bytes ^ ones * '\\';
         if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |
@@ -128,7 +129,7 @@ skip_escape(struct json_scanner *s, const char *at)
     }
     if (*at != 'u') {
         if (*at == '\0' || strchr("\"\\/bfnrt", *at) == NULL) {
-            return fail(s, at, "no such escape in a string");
+            return fail(s, at, "unknown escape in a string");
         }
         return at + 1;
     }
@@ -367,7 +368,8 @@ json_unescape(const struct json_value *value, char *out)
     return (size_t)(to - out);
 }
 
-/* Returns whether the string with escapes from at to end is the name of the step. */
+/* Returns whether the string with escapes from at to end is the name of the
+ * step. */
 static bool
 is_escaped_name(const struct json_step *step, const char *at, const char *end)
 {
@@ -408,8 +410,8 @@ match_name(struct json_scanner *s, const char *at, const char *end)
     }
 }
 
-/* Validates the name of a member and its colon, and computes its hits. Returns where
- * its value starts, or NULL. */
+/* Validates the name of a member and its colon, and computes its hits. Returns
+ * where its value starts, or NULL. */
 static inline const char *
 scan_name(struct json_scanner *s, const char *at)
 {
@@ -457,7 +459,7 @@ open_container(struct json_scanner *s, const char *at)
 {
     bool object = *at == '{';
     if (s->depth == JSON_DEPTH_MAX) {
-        return fail(s, at, "it is nested too deep") != NULL;
+        return fail(s, at, "nested too deeply") != NULL;
     }
     s->closes[s->depth] = object ? '}' : ']';
     size_t depth = ++s->depth;
@@ -497,7 +499,8 @@ close_container(struct json_scanner *s, const char *at)
     }
 }
 
-/* Skips from the end of a value to the next value, or to the end of the text. */
+/* Skips from the end of a value to the next value, or to the end of the
+ * text. */
 static inline const char *
 next_value(struct json_scanner *s, const char *at)
 {
@@ -513,14 +516,13 @@ next_value(struct json_scanner *s, const char *at)
         }
         if (at == s->end || *at != close) {
             return fail(s, at,
-                        close == '}' ? "neither comma nor }"
-                                     : "neither comma nor ]");
+                        close == '}' ? "expected , or }" : "expected , or ]");
         }
         close_container(s, at);
         at++;
     }
     at = skip_blanks(at, s->end);
-    return at == s->end ? at : fail(s, at, "more after the value");
+    return at == s->end ? at : fail(s, at, "unexpected text after the value");
 }
 
 const char *
@@ -571,14 +573,15 @@ json_scan(const char *text, size_t size, const struct json_path *const *paths,
     return NULL;
 }
 
-/* Sets the name of a step: a string without its quotes, with or without escapes. */
+/* Sets the name of a step: a string without its quotes, with or without
+ * escapes. */
 static const char *
 set_step_name(struct json_step *step, const char *at, size_t size, bool escaped)
 {
     struct json_value value = {JSON_STRING, escaped, at, size};
     step->name = malloc(size > 0 ? size : 1);
     if (step->name == NULL) {
-        return "no memory";
+        return "out of memory";
     }
     if (escaped) {
         size = json_unescape(&value, step->name);
@@ -617,12 +620,12 @@ parse_bracket(struct json_step *step, const char **at)
         }
     } else {
         if (!lawn__decimal_is_digit(*c)) {
-            return "in brackets stands a number, or a name in quotes";
+            return "brackets must contain a number or a name in quotes";
         }
         uint64_t index = 0;
         c = lawn__decimal_read(c, c + strlen(c), SIZE_MAX, &index);
         if (lawn__decimal_is_digit(*c)) {
-            return "an index is too large";
+            return "the index is out of range";
         }
         step->index = (size_t)index;
     }
@@ -657,7 +660,7 @@ parse_step(struct json_step *step, const char **at, bool first)
     const char *name = *at;
     *at += size;
     if (**at != '\0' && **at != '.' && **at != '[') {
-        return "a name with odd characters needs quotes: .\"odd name\"";
+        return "a name with special characters needs quotes: .\"odd name\"";
     }
     return set_step_name(step, name, size, false);
 }
@@ -672,7 +675,7 @@ json_path_parse(struct json_path *path, const char *text)
     }
     do {
         if (path->count == JSON_STEPS_MAX) {
-            wrong = "a path has at most 16 steps";
+            wrong = "more than 16 steps";
             break;
         }
         struct json_step *step = &path->steps[path->count];

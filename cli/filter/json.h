@@ -1,7 +1,7 @@
 /* json.h - finds values in JSON by their paths, without building a tree.
  *
- * One pass over the text validates all of it and searches for several paths. Nothing
- * is allocated while scanning. Strings need not be UTF-8. O(text).
+ * One pass over the text validates all of it and searches for several paths.
+ * Nothing is allocated while scanning. Strings need not be UTF-8. O(text).
  */
 #ifndef LAWN_CLI_JSON_H
 #define LAWN_CLI_JSON_H
@@ -44,17 +44,17 @@ struct json_value {
 const char *json_path_parse(struct json_path *path, const char *text);
 void json_path_free(struct json_path *path);
 
-/* Scans a text that is one JSON value with blanks around it, and stores for each path
- * the value that it leads to; of members with equal names the last one counts. Returns
- * NULL, or why the text is invalid, with *wrong the offset of the error; then found is
- * unchanged. */
+/* Scans a text that is one JSON value with blanks around it, and stores for
+ * each path the value that it leads to; of members with equal names the last
+ * one counts. Returns NULL, or why the text is invalid, with *wrong the offset
+ * of the error; then found is unchanged. */
 const char *json_scan(const char *text, size_t size,
                       const struct json_path *const *paths, size_t count,
                       struct json_value *found, size_t *wrong);
 
 /* Writes a string's content to out, which has room for value->size bytes, as
- * UTF-8; a lone surrogate becomes three bytes as if it were a character (WTF-8), so
- * that different strings remain different. Returns its size. */
+ * UTF-8; a lone surrogate becomes three bytes as if it were a character
+ * (WTF-8), so that different strings remain different. Returns its size. */
 size_t json_unescape(const struct json_value *value, char *out);
 
 #endif

@@ -50,7 +50,7 @@ log_bad_line(struct filter *filter, unsigned side, const char *wrong)
     const struct input *input = &filter->io.inputs[side];
     if (filter->counts.bad++ < BAD_LINES_MAX) {
         if (input_is_resumed(input)) {
-            log_message(filter, "a line of the state: %s", wrong);
+            log_message(filter, "line from the state: %s", wrong);
         } else if (input->name != NULL) {
             log_message(filter, "%s:%" PRIu64 ": %s", input->name,
                         input->number, wrong);

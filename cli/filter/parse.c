@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Formats why a field is bad: its text, quoted and shortened, and the reason. */
+/* Formats why a field is bad: its text, quoted and shortened, and the
+ * reason. */
 static const char *
 describe_field(struct filter *filter, const struct fields_bytes *field,
                const char *reason, const char *more)
@@ -21,7 +22,7 @@ parse_time_field(struct filter *filter, unsigned side,
                  const struct fields_bytes *field, struct parsed_line *parsed)
 {
     enum times_unit unit = filter->clock.units[side];
-    /* Nothing could be due after the last time. */
+    /* No deadline can be after CLOCK_LAST. */
     if (times_parse(field->at, field->size, unit, &parsed->time,
                     &parsed->form) &&
         parsed->time < CLOCK_LAST) {

@@ -11,8 +11,8 @@ struct parsed_line {
     enum times_form form; /* of the time */
 };
 
-/* Parses a line of an input. at NULL: the line is too long. Returns NULL, or why
- * the line is bad, valid until the next call. */
+/* Parses a line of an input. at NULL: the line is too long. Returns NULL, or
+ * why the line is bad, valid until the next call. */
 const char *parse_line(struct filter *filter, unsigned side, const char *at,
                        size_t size, struct parsed_line *parsed);
 

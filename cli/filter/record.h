@@ -12,8 +12,9 @@
 
 #define RECORD_NUMBER 8u /* bytes of a number */
 
-/* Converts between a number and one whose bytes in memory are little-endian. Bytes
- * that are shifted one by one took 7 % more instructions per line of session. */
+/* Converts between a number and one whose bytes in memory are little-endian.
+ * Shifting the bytes one by one took 7 % more instructions per line of
+ * session. */
 static inline uint64_t
 record_swap(uint64_t number)
 {

@@ -1,7 +1,7 @@
 /* session.c - lawn session: summarizes lines of a key without a long gap.
  *
- * The timer of a key is restarted by each of its lines, as in debounce, and holds a
- * record of the session instead of a line.
+ * Each line of a key restarts the key's timer, as in debounce. The timer holds
+ * a record of the session instead of a line.
  */
 #include "clock.h"
 #include "emit.h"
@@ -16,7 +16,7 @@ struct session {
     uint64_t last;
     uint64_t events;
     uint64_t serial; /* of its last line */
-    uint64_t cut;    /* 1: --max-duration will end it; 0 */
+    uint64_t cut;    /* 1 if --max-duration will end it, else 0 */
 };
 #define SESSION_BYTES (5 * RECORD_NUMBER)
 
@@ -151,8 +151,8 @@ static const struct filter_verb session_filter = {
 static const struct options_spec session_specs[] = {
     OPTION_KEY,
     {OPTION_DURATION("max-duration", max_duration,
-                     "end a session at the latest D after its first line")},
-    {OPTION_COUNT("max-events", max_events, "end a session with its Nth line",
+                     "end a session at most D after its first line")},
+    {OPTION_COUNT("max-events", max_events, "end a session at its Nth line",
                   1)},
     OPTION_MAX_KEYS,
     OPTION_END,
@@ -160,12 +160,13 @@ static const struct options_spec session_specs[] = {
 
 const struct options_verb session_verb = {
     .name = "session",
-    .summary = "a summary of each session: lines of a key with no long gap",
+    .summary = "summarize sessions: lines of a key without a long gap",
     .details =
         "Lines of a key that follow each other within DURATION are a session.\n"
-        "When it is over, writes key, number of lines, time of the first and "
-        "of\n"
-        "the last, seconds between them, and why it ended.\n",
+        "When it has ended, writes the key, the number of lines, the times of "
+        "the\n"
+        "first and the last line, the seconds between them, and why it "
+        "ended.\n",
     .example = "printf 'ann 0\\nbob 60\\nann 90\\nann 9000\\n' |\n"
                "    lawn session 30m -k 1 --time-field 2",
     OPTION_FILTER_VERB(session_filter, session_specs, "DURATION [FILE]..."),

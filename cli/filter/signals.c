@@ -6,8 +6,8 @@
 #include <signal.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t received; /* the first that came; 0: none */
-static int wake_pipe[2] = {-1, -1};    /* wakes the loop for it */
+static volatile sig_atomic_t received; /* the first signal; 0: none */
+static int wake_pipe[2] = {-1, -1};    /* wakes the loop */
 
 static const int handled[] = {SIGINT, SIGTERM, SIGHUP};
 static bool caught[3]; /* not ignored at the start */

@@ -32,8 +32,8 @@ sink_close(struct sink *sink)
     sink->kinds = NULL;
 }
 
-/* Doubles a buffer until it has room for size more. Returns false and sets an error if
- * there is no memory. */
+/* Doubles a buffer until it has room for size more. Returns false and sets an
+ * error if there is no memory. */
 static bool
 grow(struct sink *sink, void *buffer, size_t *capacity, size_t used,
      size_t size)
@@ -103,8 +103,9 @@ sink_end_line(struct sink *sink, enum sink_kind kind)
     }
 }
 
-/* Writes as much as possible, and returns the number of bytes. After a stop signal, it
- * waits for a reader only until the next signal: SIGALRM is raised each second then. */
+/* Writes as much as possible, and returns the number of bytes. After a stop
+ * signal, it waits for a reader only until the next signal: SIGALRM is raised
+ * each second then. */
 static size_t
 write_out(struct sink *sink)
 {

@@ -1,9 +1,10 @@
 /* sink.h - the output of a filter, and the lines that could not be written.
  *
- * Lines are collected and written in blocks, when there are many or when sink_flush()
- * is called. The kind of a line says how many input lines it carries, so that these
- * are counted when the line is written, not before. Lines that a write has failed for
- * stay in the sink, as whole lines, so that they can be saved or counted. O(bytes).
+ * Lines are collected and written in blocks, when there are many or when
+ * sink_flush() is called. The kind of a line is the number of input lines that
+ * it carries, which are counted when the line is written. Lines whose write has
+ * failed stay in the sink, as whole lines, so that they can be saved or
+ * counted. O(bytes).
  */
 #ifndef LAWN_CLI_SINK_H
 #define LAWN_CLI_SINK_H
@@ -12,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The number of input lines that a line carries, 0 to 2, and whether it was made by
- * the filter. */
+/* The number of input lines that a line carries, 0 to 2, and whether it was
+ * made by the filter. */
 enum sink_kind {
     SINK_INPUT = 1,
     SINK_MADE = 4,
@@ -37,7 +38,7 @@ struct sink {
     int fd;
     int error;             /* of the write that failed; 0: none */
     bool stuck;            /* a write would block, and stopped() is true */
-    bool (*stopped)(void); /* whether the filter was told to stop */
+    bool (*stopped)(void); /* returns whether the filter must stop */
 };
 
 /* Returns false if there is no memory. */
@@ -50,12 +51,12 @@ void sink_append_text(struct sink *sink, const char *text);
 /* Ends a line. */
 void sink_end_line(struct sink *sink, enum sink_kind kind);
 
-/* Writes all lines. Returns false if not all could be written: the others stay, from
- * the start of a line, and later calls write nothing. */
+/* Writes all lines. Returns false if not all could be written: the other lines
+ * stay, from the start of a line, and later calls write nothing. */
 bool sink_flush(struct sink *sink);
 
-/* Restores the lines of a saved sink without writing them. Returns false if they are
- * inconsistent, or if there is no memory. */
+/* Restores the lines of a saved sink without writing them. Returns false if
+ * they are inconsistent, or if there is no memory. */
 bool sink_restore(struct sink *sink, const void *bytes, size_t size,
                   const void *kinds, size_t lines);
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STATE_MANY (UINT64_C(1) << 63) /* no serial number is as large */
+#define STATE_MANY (UINT64_C(1) << 63) /* larger than any serial number */
 
-/* Names of values: complete lines and an incomplete line that were read of each
- * input and not processed, and what the input is. */
+/* Names of values, for each input: complete lines and an incomplete line that
+ * were read and not processed, and the identity of the input. */
 static const char *const remaining_names[] = {"rest left", "rest right"};
 static const char *const partial_names[] = {"part left", "part right"};
 static const char *const source_names[] = {"source left", "source right"};
@@ -61,9 +61,9 @@ put_value(struct lawn_store *values, const char *name, const void *bytes,
                             0);
 }
 
-/* Returns the number of bytes that were read of an input and not processed, including
- * the line in its head, and where they are. *whole is the number of them that are
- * complete lines. */
+/* Returns the number of bytes that were read of an input and not processed,
+ * including the line in its head, and where they are. *whole is the number of
+ * them that are complete lines. */
 static size_t
 remaining(const struct filter *filter, size_t side, const char **bytes,
           size_t *whole)
@@ -173,8 +173,8 @@ get_value(struct lawn_store *values, const char *name,
     return lawn_store_get(values, name, strlen(name), value);
 }
 
-/* Restores the lines of an input; and the incomplete line, if the input is the same
- * pipe: the end of a line of another one must not be appended to it. */
+/* Restores the lines of an input, and the incomplete line if the input is the
+ * same pipe. The end of a line of another pipe must not be appended to it. */
 static bool
 get_remaining(struct filter *filter, struct lawn_store *values, size_t side)
 {
@@ -209,8 +209,8 @@ get_remaining(struct filter *filter, struct lawn_store *values, size_t side)
     }
     filter->counts.resumed++;
     filter->counts.discarded++;
-    log_message(filter, "dropped an incomplete line of the state: its input "
-                        "is not open any more");
+    log_message(filter, "dropped an incomplete line from the state: its input "
+                        "is no longer open");
     return true;
 }
 
@@ -231,7 +231,8 @@ get_bytes(struct filter *filter, struct lawn_store *values)
                         kinds.payload, kinds.payload_size);
 }
 
-/* Reads format and signature. Returns false if they are not those of this filter. */
+/* Reads format and signature. Returns false if they do not match this
+ * filter. */
 static bool
 check_signature(struct filter *filter, struct lawn_store *values)
 {
@@ -284,7 +285,8 @@ get_values(struct filter *filter, struct lawn_store *values)
     return true;
 }
 
-/* Returns whether the verb may have saved what is in a store. Counts its lines. */
+/* Returns whether the verb may have saved the contents of a store. Counts its
+ * lines. */
 static bool
 is_store_valid(struct filter *filter, struct lawn_store *store,
                bool (*valid)(const struct filter *filter,
@@ -344,7 +346,8 @@ are_stores_valid(struct filter *filter)
                           &lines);
 }
 
-/* A line that the verb did not take was kept until after its time: see clock.c. */
+/* A line that the verb did not take was kept until after its time: see
+ * clock.c. */
 static void
 restore_early_times(struct filter *filter)
 {

@@ -1,32 +1,34 @@
-/* state.h - the file of --state: what a filter holds, from one run to the next.
+/* state.h - the file of --state: keeps held lines and keys between runs.
  *
- * The file is four snapshots of stores (docs/SNAPSHOT.md), one after the other: one
- * of named values, then those of keys, lines and early lines. All numbers are
- * little-endian, so a state can be loaded on another machine. The file is replaced
- * atomically (file_replace.h). A lock file next to it excludes other processes.
+ * The file is four snapshots of stores (docs/SNAPSHOT.md), one after the other:
+ * named values, keys, lines and early lines. All numbers are little-endian, so
+ * a state can be loaded on another machine. The file is replaced atomically
+ * (file_replace.h). A lock file next to it excludes other processes.
  */
 #ifndef LAWN_CLI_STATE_H
 #define LAWN_CLI_STATE_H
 
 #include "filter.h"
 
-/* Of the named values. Format 1 had no number, and numbers in the byte order of
- * the machine. */
+/* The format of the named values. Format 1 had no format number, and numbers in
+ * the byte order of the machine. */
 #define STATE_FORMAT 2u
 
-/* Locks the file, checks that it can be replaced, and loads it if it exists. Returns
- * false after printing a message if it cannot be used; the file is unchanged. */
+/* Locks the file, checks that it can be replaced, and loads it if it exists.
+ * Returns false after printing a message if it cannot be used; the file is
+ * unchanged. */
 bool state_load(struct filter *filter);
 
-/* Saves the state at the end. Returns false after printing a message if that fails;
- * the file is unchanged. If the file was replaced but its directory could not be
- * flushed, prints a message and returns true: the file holds the state. */
+/* Saves the state at the end. Returns false after printing a message if that
+ * fails; the file is unchanged. If the file was replaced but its directory
+ * could not be flushed, prints a message and returns true: the file holds the
+ * state. */
 bool state_save(struct filter *filter);
 
-/* Saves the state while the filter runs. Failing is not an error, as the next save
- * tries again: the first of several failures prints a message, and so does the first
- * save after them. So does the first of several directories that could not be
- * flushed. */
+/* Saves the state while the filter runs. A failure is not an error, since the
+ * next save tries again. Prints a message for the first of several failures,
+ * for the first save after them, and for the first of several directories that
+ * could not be flushed. */
 void state_autosave(struct filter *filter);
 
 /* Releases the lock. */

@@ -1,8 +1,8 @@
 /* state_file.c - the file of --state: its path, its lock, loading and saving.
  *
- * The lock file and the temporary file are next to the file that the path leads to,
- * after symbolic links: otherwise two processes could use one state under two names,
- * and both would write its lines.
+ * Symbolic links are followed first; the lock file and the temporary file are
+ * next to the target. Otherwise two processes could use one state under two
+ * names, and both would write its lines.
  */
 #include "../../src/store/file_replace.h"
 #include "log.h"
@@ -44,9 +44,9 @@ directory_size(const char *path)
     return slash != NULL ? (size_t)(slash + 1 - path) : 0;
 }
 
-/* Follows the symbolic links of the last component of a path, also if the last one
- * leads to no file. Returns the path of the file in new memory, or NULL with errno
- * set. */
+/* Follows the symbolic links of the last component of a path, even if the
+ * target does not exist. Returns the path of the file in new memory, or NULL
+ * with errno set. */
 static char *
 resolve_path(const char *given)
 {
@@ -74,8 +74,9 @@ resolve_path(const char *given)
     return NULL;
 }
 
-/* Gives a new lock to the owner of the state, if there is one and the process may:
- * otherwise the owner could not use the state after a run of root. */
+/* Gives a new lock file the owner of the state file, if the state exists and
+ * the process may. Otherwise the owner could not use the state after a run of
+ * root. */
 static int
 copy_owner(int lock, const char *path)
 {
@@ -84,9 +85,9 @@ copy_owner(int lock, const char *path)
                                    : -1;
 }
 
-/* Opens the lock file, and creates it if it does not exist. O_EXCL makes sure that
- * only a file of this process changes its owner, and not one that a symbolic link
- * leads to. Returns its descriptor, or -1 with errno set. */
+/* Opens the lock file, and creates it if it does not exist. O_EXCL ensures that
+ * only a file created by this process changes its owner, not the target of a
+ * symbolic link. Returns its descriptor, or -1 with errno set. */
 static int
 open_lock(const char *name, const char *path)
 {
@@ -101,8 +102,8 @@ open_lock(const char *name, const char *path)
     return lock;
 }
 
-/* Takes the lock: a second filter with the same file would undo the saves of this
- * one, and write its lines as well. */
+/* Takes the lock. Without it, a second filter with the same file would
+ * overwrite the saves of this one, and write its lines as well. */
 static bool
 take_lock(struct filter *filter)
 {
@@ -126,7 +127,8 @@ take_lock(struct filter *filter)
     return locked;
 }
 
-/* Calls file_replace.h, to save, or with fill NULL to check whether it can. */
+/* Calls file_replace.h to save the state; fill NULL only checks that it is
+ * possible. */
 static int
 replace(struct filter *filter, lawn__file_fill_fn *fill, bool *replaced)
 {
@@ -150,8 +152,8 @@ fill_file(lawn__file_write_fn *write, void *file, void *arg)
     return state_write(arg, write, file);
 }
 
-/* Prints that the temporary file cannot be created. It is next to the file that
- * --state leads to. */
+/* Prints that the temporary file, next to the target of --state, cannot be
+ * created. */
 static void
 log_replacement_error(const struct filter *filter, int error)
 {
@@ -167,8 +169,9 @@ log_replacement_error(const struct filter *filter, int error)
     }
 }
 
-/* Checks the length of the name of the temporary file, before the lock is taken:
- * its name is shorter, and it would stay behind. */
+/* Checks the length of the temporary file's name before taking the lock. The
+ * lock's name is shorter, so the lock file could be created and would
+ * remain. */
 static bool
 check_name(struct filter *filter)
 {
@@ -187,8 +190,8 @@ check_name(struct filter *filter)
     return !too_long;
 }
 
-/* Checks at the start what would otherwise fail only when the state is saved, or
- * block. Returns false after printing a message. */
+/* Checks at the start for problems that would otherwise fail, or block, only
+ * when the state is saved. Returns false after printing a message. */
 static bool
 check_file(struct filter *filter)
 {
@@ -215,8 +218,8 @@ check_replacement(struct filter *filter)
     return error == 0;
 }
 
-/* Saves the state. Prints a message if the result is another one than that of the
- * save before, or always if it fails at the end. */
+/* Saves the state. Prints a message if the result differs from that of the
+ * previous save, and always if it fails at the end. */
 static enum save_result
 save(struct filter *filter, bool at_end)
 {
@@ -234,11 +237,11 @@ save(struct filter *filter, bool at_end)
                            : "; trying again after --state-every and at the "
                              "end");
     } else if (result == SAVE_NOT_FLUSHED && before != SAVE_NOT_FLUSHED) {
-        log_message(filter,
-                    "the state is saved to %s, but its directory could not be "
-                    "flushed: %s; a power failure may bring the previous state "
-                    "back",
-                    name, lawn_store_strerror(error));
+        log_message(
+            filter,
+            "the state is saved to %s, but its directory could not be flushed: "
+            "%s; a power failure may restore the previous state",
+            name, lawn_store_strerror(error));
     } else if (result == SAVE_DONE && before == SAVE_FAILED) {
         log_message(filter, "the state is saved to %s again", name);
     }
@@ -287,7 +290,9 @@ log_load_error(const struct filter *filter, int error)
                     " is not supported, only format %u",
                     name, filter->state.format, STATE_FORMAT);
     } else if (strcmp(loaded, signature) != 0) {
-        log_message(filter, "the state %s is of 'lawn %s', not of 'lawn %s'",
+        log_message(filter,
+                    "cannot load the state %s: it was saved by 'lawn %s', not "
+                    "by 'lawn %s'",
                     name, loaded, signature);
     } else {
         log_message(filter,
@@ -326,7 +331,7 @@ state_load(struct filter *filter)
         return false;
     }
     filter->stores.reserve = malloc(STATE_RESERVE);
-    /* O_NONBLOCK: should it have become a FIFO meanwhile. */
+    /* O_NONBLOCK, in case it has become a FIFO meanwhile. */
     int fd = open(filter->state.path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT) {
         filter->state.usable = true;

@@ -45,8 +45,8 @@ stores_succeeded(struct filter *filter, int error)
     return false;
 }
 
-/* Advances oldest over numbers that no held line has, up to a number. Returns true
- * if it stopped at a held line. */
+/* Advances oldest over numbers without a held line, up to a number. Returns
+ * true if it stopped at a held line. */
 static bool
 advance_oldest(struct filter *filter, uint64_t to,
                struct lawn_store_timer *line)
@@ -80,7 +80,8 @@ stores_hold_line(struct filter *filter, const struct filter_line *line,
     int error = lawn_store_start(filter->stores.lines, id, sizeof(id), deadline,
                                  line->at, line->size, LAWN_STORE_AT);
     bool held = stores_succeeded(filter, error);
-    for (int i = 0; i < 2; i++) { /* keeps up with lines that leave */
+    for (int i = 0; i < 2; i++) { /* two steps per line, to catch up with
+                                     removed lines */
         advance_oldest(filter, filter->stores.oldest + 1, NULL);
     }
     return held ? LINE_HELD : LINE_NOT_TAKEN;
@@ -116,8 +117,8 @@ stores_is_valid_line(const struct filter *filter,
            stores_line_number(timer) <= filter->stores.serial;
 }
 
-/* Grows the scratch memory. Returns false after stopping the filter if there is no
- * memory. */
+/* Grows the scratch memory. Returns false after stopping the filter if there is
+ * no memory. */
 static bool
 reserve_scratch(struct filter *filter, size_t size)
 {

@@ -11,12 +11,12 @@
 bool stores_open(struct filter *filter);
 void stores_close(struct filter *filter);
 
-/* Returns whether a store call succeeded. If not, prints a message and stops the
- * filter. */
+/* Returns whether a store call succeeded. If not, prints a message and stops
+ * the filter. */
 bool stores_succeeded(struct filter *filter, int error);
 
-/* Holds a line until a deadline under the next serial number. Returns LINE_HELD or
- * LINE_NOT_TAKEN. */
+/* Holds a line until a deadline under the next serial number. Returns LINE_HELD
+ * or LINE_NOT_TAKEN. */
 enum line_result stores_hold_line(struct filter *filter,
                                   const struct filter_line *line,
                                   uint64_t deadline);
@@ -37,8 +37,8 @@ bool stores_is_valid_line(const struct filter *filter,
 bool stores_find_oldest_line(struct filter *filter,
                              struct lawn_store_timer *line);
 
-/* Returns a record followed by a line, valid until the next call; NULL if there is
- * no memory. */
+/* Returns a record followed by a line, valid until the next call; NULL if there
+ * is no memory. */
 const void *stores_build_record(struct filter *filter, const void *record,
                                 size_t record_size, const void *line,
                                 size_t line_size);

@@ -1,15 +1,16 @@
 /* throttle.c - lawn throttle: limits the lines of a key to a rate.
  *
  * Each key has a token bucket, stored as one time, as in the generic cell rate
- * algorithm: when the bucket will be full again. It determines when the token of a
- * new line is available; until then the line is held in lines. So there is no queue
- * per key, and a key is one timer. The timer is due when an empty bucket would be
- * full, counted from the last line that got a token; so all keys have one TTL, and
- * the key to evict, which is due first, is found in O(1). If lines still wait for
- * tokens then, the timer is restarted until the bucket is full.
+ * algorithm: when the bucket will be full again. It determines when the token
+ * of a new line is available; until then the line is held in lines. So there is
+ * no queue per key, and a key is one timer. The timer is due when an empty
+ * bucket would be full, counted from the last line that got a token. So all
+ * keys have one TTL, and the key to evict, which is due first, is found in
+ * O(1). If lines still wait for tokens then, the timer is restarted until the
+ * bucket is full.
  *
- * A token takes DURATION / N, which may not be a whole number of nanoseconds: times
- * have a fraction, in Nths, and are exact.
+ * A token takes DURATION / N, which may not be a whole number of nanoseconds.
+ * Times have a fraction, in Nths, and are exact.
  */
 #include "clock.h"
 #include "emit.h"
@@ -148,7 +149,8 @@ configure(struct filter *filter)
     return VERBS_USAGE;
 }
 
-/* Returns when the bucket of a line's key is full: now if the key is unknown. */
+/* Returns when the bucket of a line's key is full: now if the key is
+ * unknown. */
 static struct throttle_time
 bucket_full_time(struct filter *filter, const struct filter_line *line)
 {
@@ -255,14 +257,15 @@ static const struct filter_verb throttle_filter = {
 static const struct options_spec throttle_specs[] = {
     OPTION_KEY,
     {OPTION_COUNT("burst", burst,
-                  "so many lines at once after some quiet; default: N of "
-                  "the rate; 1 spaces lines evenly",
+                  "write up to N lines at once after a quiet time; default: N "
+                  "of RATE; 1 spaces lines evenly",
                   1)},
     {OPTION_COUNT("queue", queue,
-                  "of a key at most N lines wait, further ones are dropped; "
+                  "let at most N lines of a key wait and drop further lines; "
                   "default: no limit",
                   0)},
-    {OPTION_FLAG("drop", drop, "none waits: the same as --queue 0")},
+    {OPTION_FLAG("drop", drop,
+                 "drop lines instead of holding them: the same as --queue 0")},
     OPTION_MAX_KEYS,
     OPTION_MAX_LINES,
     OPTION_END,
@@ -270,15 +273,14 @@ static const struct options_spec throttle_specs[] = {
 
 const struct options_verb throttle_verb = {
     .name = "throttle",
-    .summary = "slow the lines of a key down to a rate, after a burst",
-    .details = "RATE is a number of lines and a time: 10/1s, 10/s, 1/1h. A key "
-               "may write\n"
-               "as many lines at once, and gets one more each 10th of a "
-               "second, or each\n"
-               "hour: within any time T, a burst and what the rate gives in T. "
-               "--burst 1\n"
-               "spaces lines evenly. What comes too fast waits for its turn, "
-               "or is dropped.\n",
+    .summary = "limit the lines of a key to a rate",
+    .details = "RATE is a number of lines per time: 10/1s, 10/s, 1/1h. With "
+               "10/1s, up to\n"
+               "10 lines of a key are written at once, and then one every 0.1 "
+               "s. Lines\n"
+               "that exceed the rate wait, or are dropped with --drop. --burst "
+               "1 spaces\n"
+               "lines evenly.\n",
     .example = "printf 'ann 1\\nann 2\\nbob 2\\nann 3\\n' |\n"
                "    lawn throttle 1/1h -k 1 --drop --time-field 2",
     OPTION_FILTER_VERB(throttle_filter, throttle_specs, "RATE [FILE]..."),

@@ -1,12 +1,12 @@
 /* times.c - times and durations in lines: see times.h.
  *
- * A decimal number is a sequence of digits with a point; unit and exponent only move
- * the point. The nanoseconds are the digits before it, so nothing is ever rounded.
- * Numbers without an exponent and with up to 19 digits before the point, nearly all
- * numbers, take a shorter path with the same result.
+ * A decimal number is a sequence of digits with a point; unit and exponent only
+ * move the point. The digits before the point are the nanoseconds, so nothing
+ * is rounded. Numbers without an exponent and with up to 19 digits before the
+ * point, nearly all numbers, take a shorter path with the same result.
  *
- * Dates are those of the Gregorian calendar, computed with years that start in March:
- * then the leap day is the last day of the year.
+ * Dates are Gregorian, and computed with years that start in March: then the
+ * leap day is the last day of the year.
  */
 #include "times.h"
 
@@ -17,16 +17,16 @@
 #include <string.h>
 
 #define TIMES_NS_PER_S 1000000000u
-#define TIMES_DURATION_MAX 100 /* bytes; no sensible duration is longer */
+#define TIMES_DURATION_MAX 100           /* bytes; longer text is invalid */
 #define TIMES_EXPONENT_MAX 1000000000000 /* beyond any line's length */
 
 const char *const times_units[] = {"s", "ms", "us", "ns", NULL};
 
-/* The digits from a unit to nanoseconds, and that power of ten. */
+/* The number of digits from a unit to nanoseconds, and that power of ten. */
 static const unsigned times_places[] = {9, 6, 3, 0};
 static const uint64_t times_scale[] = {1000000000, 1000000, 1000, 1};
 
-/* Appends a digit to a number, unless that is LAWN_NEVER or more. */
+/* Appends a digit to a number, unless the result is LAWN_NEVER or more. */
 static bool
 append_digit(uint64_t *value, unsigned digit)
 {
@@ -44,7 +44,7 @@ count_digits(const char *text, size_t size)
     return i;
 }
 
-/* Parses an exponent, from its letter to the end. A huge one is limited. */
+/* Parses an exponent, from its letter to the end. Clamps large values. */
 static bool
 parse_exponent(const char *text, size_t size, int64_t *exponent)
 {
@@ -68,8 +68,8 @@ parse_exponent(const char *text, size_t size, int64_t *exponent)
     return true;
 }
 
-/* Parses the syntax of a number: where its digits end, how many of them are before
- * the point, and its exponent. */
+/* Parses the syntax of a number: the end of its digits, the number of digits
+ * before the point, and the exponent. */
 static bool
 split_number(const char *text, size_t size, size_t *whole, size_t *end,
              int64_t *exponent)
@@ -88,7 +88,8 @@ split_number(const char *text, size_t size, size_t *whole, size_t *end,
            (*end == size || parse_exponent(text + *end, size - *end, exponent));
 }
 
-/* Parses any number that begins with a digit. The unit moves its point by places. */
+/* Parses any number that begins with a digit. The unit moves its point by
+ * places. */
 static bool
 parse_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
 {
@@ -158,7 +159,7 @@ parse_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
     return true;
 }
 
-/* The number of two digits; 100 if they are none. */
+/* Returns the number formed by two digits; 100 if they are not digits. */
 static unsigned
 two_digits(const char *text)
 {
@@ -183,8 +184,9 @@ days_since_1970(unsigned year, unsigned month, unsigned day)
 {
     int64_t y = (int64_t)year - (month <= 2); /* from March to February */
     int64_t m = month > 2 ? month - 3 : month + 9;
-    /* 153 days are five months of 31, 30, 31, 30 and 31; for a year 0 that
-     * begins in January, y is -1: 400 more years keep the divisions right. */
+    /* 153 days are five months of 31, 30, 31, 30 and 31. In January and
+     * February of year 0, y is -1; adding 400 years keeps the divisions
+     * correct. */
     int64_t c = y + 400;
     return c * 365 + c / 4 - c / 100 + c / 400 + (m * 153 + 2) / 5 + day - 1 -
            146097 - 719468;
@@ -247,8 +249,8 @@ parse_offset(const char *text, size_t size, int64_t *seconds)
 }
 
 /* Parses RFC 3339 to the seconds since 1970, which may be negative, and the
- * nanoseconds. A leap second is the first second of the next minute; *possible is
- * whether that is the first one of a day. */
+ * nanoseconds. A leap second becomes the first second of the next minute;
+ * *possible is whether that minute is the first of a day. */
 static bool
 split_rfc3339(const char *text, size_t size, int64_t *seconds,
               uint64_t *fraction, bool *possible)
@@ -402,8 +404,8 @@ format_number(char *to, uint64_t number, unsigned width)
     return to;
 }
 
-/* Writes a point and a fraction of width digits, without trailing zeros; nothing
- * for 0. */
+/* Writes a point and a fraction of width digits, without trailing zeros;
+ * nothing for 0. */
 static char *
 format_fraction(char *to, uint64_t fraction, unsigned width)
 {

@@ -1,12 +1,13 @@
-/* advice.c - what to keep the timers of a trace in, and why.
+/* advice.c - recommends a structure for the timers of a trace, with reasons.
  *
  * The rules are those of lawn.h ("WHEN TO CHOOSE SOMETHING ELSE") and the
- * measurements of docs/DESIGN.md, asked in this order:
- *   few timers at once                    anything will do
- *   no more TTLs at once than blades      a lawn as it is
- *   more, but they share, and blades can  a lawn with so many blades
- *   rounding TTLs a little leaves few     round them
- *   else                                  a wheel or a heap
+ * measurements of docs/DESIGN.md, checked in this order:
+ *   few timers at once                       any structure
+ *   at most as many TTLs at once as blades   a lawn with default options
+ *   more, but timers share them, and a lawn
+ *   can have enough blades                   a lawn with more blades
+ *   rounding TTLs a little leaves few        round them
+ *   otherwise                                a wheel or a heap
  */
 #include "stats.h"
 
@@ -17,8 +18,8 @@
 #define TRACE_ADVICE_FEW 500          /* timers */
 #define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
 #define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
-#define TRACE_ADVICE_SHARE 2          /* timers per TTL worth a queue */
-#define TRACE_ADVICE_ROUND 20         /* a TTL by that may be rounding */
+#define TRACE_ADVICE_SHARE 2          /* timers per TTL that justify a queue */
+#define TRACE_ADVICE_ROUND 20         /* rounding adds at most 1/20 of a TTL */
 
 static void add_reason(struct trace_advice *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -40,7 +41,8 @@ choose(struct trace_advice *out, const char *name, const char *title)
     snprintf(out->title, sizeof(out->title), "%s", title);
 }
 
-/* How many TTLs are left when they are rounded up to multiples of quantum. */
+/* Returns the number of distinct TTLs after rounding up to multiples of
+ * quantum. */
 static uint64_t
 count_rounded(const struct trace_ttls *ttls, uint64_t quantum)
 {
@@ -52,8 +54,9 @@ count_rounded(const struct trace_ttls *ttls, uint64_t quantum)
     return left;
 }
 
-/* Finds the least round quantum that leaves as few TTLs as a default lawn has
- * blades and is small beside nearly all TTLs. False: there is none. */
+/* Finds the smallest round quantum that leaves at most as many TTLs as a
+ * default lawn has blades, and that is small compared with nearly all TTLs.
+ * Returns false if there is none. */
 static bool
 find_quantum(const struct trace_stats *stats, struct trace_advice *out)
 {
@@ -71,14 +74,14 @@ find_quantum(const struct trace_stats *stats, struct trace_advice *out)
 static void
 advise_any(const struct trace_stats *stats, struct trace_advice *out)
 {
-    choose(out, "any", "anything: a sorted array or a heap will do");
+    choose(out, "any", "anything: a sorted array or a heap is fast enough");
     add_reason(out,
-               "At most %s timers run at once; with a few hundred no "
-               "structure is slow.",
+               "At most %s timers run at once; no structure is slow with a few "
+               "hundred.",
                text_count(stats->most).s);
 }
 
-/* Reasons that hold for every lawn. */
+/* Adds the reasons that hold for every lawn. */
 static void
 add_lawn_reasons(const struct trace_stats *stats, struct trace_advice *out)
 {
@@ -94,23 +97,23 @@ add_lawn_reasons(const struct trace_stats *stats, struct trace_advice *out)
                    share);
     } else {
         add_reason(out,
-                   "%.1f %% of the starts end in firing: a lawn takes "
-                   "what is due from the front of its queues.",
+                   "%.1f %% of the starts end in firing: a lawn removes due "
+                   "timers from the front of its queues.",
                    100 * (double)stats->fired / (double)stats->runs);
     }
     add_reason(out,
-               "It takes %s bytes, and 24 in each of at most %s "
-               "timers; it never grows.",
+               "The lawn takes %s bytes and never grows; each of at most %s "
+               "timers takes 24 bytes.",
                text_count(out->bytes).s, text_count(stats->most).s);
 }
 
 static void
 advise_default(const struct trace_stats *stats, struct trace_advice *out)
 {
-    choose(out, "lawn", "a lawn as it is");
+    choose(out, "lawn", "a lawn with default options");
     add_reason(out,
-               "At most %s different TTLs are in use at once, and a "
-               "default lawn has a queue for each of %s.",
+               "At most %s different TTLs are in use at once; a default lawn "
+               "has queues for %s TTLs.",
                text_count(stats->most_ttls).s,
                text_count(TRACE_ADVICE_BLADES).s);
     add_lawn_reasons(stats, out);
@@ -128,13 +131,15 @@ advise_more_blades(const struct trace_stats *stats, struct trace_advice *out)
              "a lawn with more blades: options.blades = %u",
              (unsigned)out->blades);
     add_reason(out,
-               "Up to %s different TTLs are in use at once, more than "
-               "the %s of a default lawn; the rest would cost what "
-               "they cost in a wheel.",
+               "Up to %s different TTLs are in use at once, but a default lawn "
+               "has queues for %s; timers of the other TTLs would cost as much "
+               "as in a wheel.",
                text_count(stats->most_ttls).s,
                text_count(TRACE_ADVICE_BLADES).s);
-    add_reason(out, "They share: %.1f timers per TTL when TTLs were most.",
-               (double)stats->most_ttls_timers / (double)stats->most_ttls);
+    add_reason(
+        out,
+        "There were %.1f timers per TTL when the number of TTLs was highest.",
+        (double)stats->most_ttls_timers / (double)stats->most_ttls);
     add_lawn_reasons(stats, out);
 }
 
@@ -142,18 +147,18 @@ static void
 advise_rounding(const struct trace_stats *stats, struct trace_advice *out)
 {
     struct text quantum = trace_stats_time(stats, out->quantum);
-    choose(out, "quantise", "");
+    choose(out, "quantize", "");
     snprintf(out->title, sizeof(out->title),
              "a lawn, with TTLs rounded up to multiples of %s", quantum.s);
     add_reason(out,
-               "Up to %s different TTLs are in use at once, of %s "
-               "timers: too many for queues of their own.",
+               "Up to %s different TTLs are in use at once, by %s timers: too "
+               "many for one queue per TTL.",
                text_count(stats->most_ttls).s,
                text_count(stats->most_ttls_timers).s);
     add_reason(out,
-               "Rounded up to %s before lawn_start() they are %s in "
-               "all; timers fire later by less than that, for 99 %% "
-               "of the starts at most %d %% of the TTL.",
+               "If TTLs are rounded up to multiples of %s before lawn_start(), "
+               "%s different ones remain. Timers fire less than that later, "
+               "for 99 %% of the starts by at most %d %% of the TTL.",
                quantum.s, text_count(out->quantised).s,
                100 / TRACE_ADVICE_ROUND);
     add_lawn_reasons(stats, out);
@@ -168,24 +173,23 @@ advise_wheel(const struct trace_stats *stats, struct trace_advice *out)
         stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
     add_reason(
         out,
-        "Up to %s different TTLs are in use at once, of %s "
-        "timers: %s, and rounding TTLs a little does not help.",
+        "Up to %s different TTLs are in use at once, by %s timers: %s, and "
+        "rounding TTLs a little does not help.",
         text_count(stats->most_ttls).s, text_count(stats->most_ttls_timers).s,
-        share ? "more than a lawn has queues for" : "hardly any share one");
+        share ? "more than a lawn has queues for" : "few timers share a TTL");
     add_reason(out, "%s",
-               "For those without a queue a lawn works as a "
-               "hierarchical wheel, no better "
-               "than a good one; a heap is smaller.");
+               "A lawn handles timers without a queue like a hierarchical "
+               "wheel and is no better than a good one; a heap is smaller.");
     if (2 * cancelled >= (double)stats->runs) {
         add_reason(out,
-                   "%.1f %% of the starts end in a stop or a restart, "
-                   "which speaks for the wheel, or the lawn: "
-                   "constant time, where a heap takes O(log n).",
+                   "%.1f %% of the starts end in a stop or a restart, which "
+                   "favors the wheel or the lawn: they take constant time, a "
+                   "heap takes O(log n).",
                    100 * cancelled / (double)stats->runs);
     }
     add_reason(out, "%s",
-               "If deadlines need be right within 10 % only, a wheel "
-               "without cascades does less work.");
+               "If deadlines may be inexact by 10 %, a wheel without cascades "
+               "does less work.");
 }
 
 void
@@ -194,7 +198,7 @@ trace_advise(const struct trace_stats *stats, struct trace_advice *out)
     memset(out, 0, sizeof(*out));
     uint64_t shared = TRACE_ADVICE_SHARE * stats->most_ttls;
     if (stats->runs == 0) {
-        choose(out, "none", "nothing: no timer is started");
+        choose(out, "none", "nothing: the trace starts no timer");
     } else if (stats->most < TRACE_ADVICE_FEW) {
         advise_any(stats, out);
     } else if (stats->most_ttls <= TRACE_ADVICE_BLADES) {

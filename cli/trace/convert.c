@@ -1,18 +1,19 @@
-/* convert.c - "lawn trace convert": public cache traces as traces of
+/* convert.c - "lawn trace convert": converts public cache traces to traces of
  * timers.
  *
- * A write with a TTL starts a timer, a delete stops it; what says nothing about
- * timers is counted and left out. Memory does not depend on the input. Times
+ * A write with a TTL starts a timer; a delete stops it. Other requests are
+ * counted and skipped. Memory does not depend on the size of the input. Times
  * and TTLs of both formats are whole seconds.
  *
  * twitter: https://github.com/twitter/cache-trace, "Trace Format": seven
- *     columns without a header. A key may have commas in it, so the columns
- *     after it are counted from the end.
+ * columns without a header. A key may contain commas, so the columns after it
+ * are counted from the end.
+ *
  * meta-kv: the "kvcache" traces of https://github.com/facebook/CacheLib. A
- *     header names the columns, by the names of columnTable_ in
- *     cachelib/cachebench/workload/KVReplayGenerator.h; releases differ in
- *     their order and number. Operations are those known there; others occur
- *     and are skipped there as here.
+ * header names the columns, with the names of columnTable_ in
+ * cachelib/cachebench/workload/KVReplayGenerator.h; their order and number
+ * differ between releases. The operations are those known there; unknown
+ * operations are skipped there and here.
  */
 #include "options.h"
 #include "request.h"
@@ -29,7 +30,7 @@ struct convert_options {
     struct options_operands files;
 };
 
-/* What was done with the requests. */
+/* Counts of requests by their result. */
 struct convert_counts {
     uint64_t requests;
     uint64_t starts;
@@ -66,7 +67,8 @@ count_request(struct convert_counts *counts,
     }
 }
 
-/* Writes a request's event, if it is one. False: output has failed. */
+/* Writes the event of a request, if it has one. Returns false if output has
+ * failed. */
 static bool
 write_event(const struct trace_request *request)
 {
@@ -80,7 +82,7 @@ write_event(const struct trace_request *request)
     return true;
 }
 
-/* All lines of a file; an exit code. */
+/* Converts all lines of a file. Returns an exit code. */
 static int
 convert_file(struct trace_lines *lines, struct trace_format *format,
              struct convert_counts *counts)
@@ -113,7 +115,7 @@ report_counts(const struct convert_counts *counts)
 {
     fprintf(stderr, "lawn trace convert: %s requests: %s starts, ",
             text_count(counts->requests).s, text_count(counts->starts).s);
-    fprintf(stderr, "%s stops; left out: %s reads, ",
+    fprintf(stderr, "%s stops; skipped: %s reads, ",
             text_count(counts->stops).s, text_count(counts->reads).s);
     fprintf(stderr, "%s writes without a TTL, %s others\n",
             text_count(counts->eternal).s, text_count(counts->unknown).s);
@@ -130,7 +132,7 @@ run_convert(const struct options_verb *verb, int argc, char **argv)
         return code;
     }
     if (options.from == SIZE_MAX) {
-        fputs("lawn trace convert: --from is needed: one of twitter, meta-kv\n"
+        fputs("lawn trace convert: --from is required: twitter or meta-kv\n"
               "see 'lawn trace convert --help'\n",
               stderr);
         return VERBS_USAGE;
@@ -161,7 +163,7 @@ static const struct options_spec convert_specs[] = {
     {
         .name = "from",
         .value = "FORMAT",
-        .help = "twitter or meta-kv; there is no default",
+        .help = "format of the input: twitter or meta-kv; required",
         .parse = options_word,
         .words = format_names,
         .offset = offsetof(struct convert_options, from),
@@ -171,11 +173,12 @@ static const struct options_spec convert_specs[] = {
 
 const struct options_verb trace_convert_verb = {
     .name = "trace convert",
-    .summary = "make a trace from a public cache trace",
+    .summary = "convert a public cache trace",
     .details =
-        "Reads cache traces, or standard input: a write with a TTL starts a\n"
-        "timer, a delete stops it. What has no TTL is counted on standard\n"
-        "error and left out. Formats:\n"
+        "Reads cache traces, or standard input. A write with a TTL starts a\n"
+        "timer; a delete stops it. Other requests are skipped; their number "
+        "is\n"
+        "printed on standard error. Formats:\n"
         "  twitter         twitter/cache-trace: CSV without a header\n"
         "  meta-kv         CacheLib's kvcache traces: CSV with a header that\n"
         "                  has the columns op_time, key, op and ttl\n",

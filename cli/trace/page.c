@@ -1,24 +1,24 @@
-/* page.c - the figures of a trace as one page with pictures.
+/* page.c - writes the figures of a trace as an HTML page with charts.
  *
- * Everything is in the file: style, drawings (SVG) and the figures as JSON.
- * Colours follow the reader's light or dark setting. Ids of the trace do not
+ * The file is self-contained: style, charts (SVG) and the figures as JSON.
+ * Colors follow the reader's light or dark setting. Ids of the trace do not
  * appear, so nothing needs escaping.
  */
 #include "stats.h"
 
 #include <inttypes.h>
 
-#define TRACE_PAGE_WIDTH 720  /* of a drawing */
-#define TRACE_PAGE_HEIGHT 240 /* of its plot, the labels not counted */
+#define TRACE_PAGE_WIDTH 720  /* of a chart */
+#define TRACE_PAGE_HEIGHT 240 /* of the plot area, without labels */
 #define TRACE_PAGE_LEFT 64    /* labels of the y axis */
 
 static const char page_style[] =
     ":root{--page:#f7f8f5;--card:#fff;--ink:#20281f;--soft:#67705f;"
     "--line:#dfe4d8;--green:#3f8f4e;--pale:#bfdcc0;--blue:#4a78b0;"
-    "--amber:#c98b2b;--grey:#a9b0a2;color-scheme:light dark}\n"
+    "--amber:#c98b2b;--gray:#a9b0a2;color-scheme:light dark}\n"
     "@media(prefers-color-scheme:dark){:root{--page:#151a15;--card:#1d241d;"
     "--ink:#e4eae0;--soft:#98a393;--line:#333d33;--green:#6cbf7b;"
-    "--pale:#2f5537;--blue:#7fa8dc;--amber:#dfae5a;--grey:#6f786c}}\n"
+    "--pale:#2f5537;--blue:#7fa8dc;--amber:#dfae5a;--gray:#6f786c}}\n"
     "*{box-sizing:border-box}body{margin:0;background:var(--page);"
     "color:var(--ink);font:16px/1.5 system-ui,sans-serif}\n"
     "main{max-width:820px;margin:0 auto;padding:32px 16px 64px}\n"
@@ -93,7 +93,8 @@ put_advice(const struct trace_advice *advice, FILE *out)
     fputs("</ul></section>\n", out);
 }
 
-/* A number of 1, 2 or 5 with zeros, a fourth of most or more. */
+/* Returns a number of the form 1, 2 or 5 with zeros that is at least a quarter
+ * of most. */
 static uint64_t
 round_step(uint64_t most)
 {
@@ -104,8 +105,8 @@ round_step(uint64_t most)
     return trace_stats_class(i);
 }
 
-/* Opens a drawing, and draws lines at round values up to at least most. Returns
- * the value at the top. */
+/* Begins a chart, and draws grid lines at round values up to at least most.
+ * Returns the value at the top. */
 static double
 begin_plot(uint64_t most, const char *label, FILE *out)
 {
@@ -134,7 +135,7 @@ plot_y(double value, double top)
     return 8 + (double)TRACE_PAGE_HEIGHT * (1 - value / top);
 }
 
-/* Timers over time: the mean of each column, and the most in it. */
+/* Draws timers over time: the mean and the maximum of each column. */
 static void
 put_series(const struct trace_stats *stats, FILE *out)
 {
@@ -178,7 +179,7 @@ put_series(const struct trace_stats *stats, FILE *out)
           out);
 }
 
-/* One bar of all runs, cut by how they ended. */
+/* Draws one bar of all runs, divided by how they ended. */
 static void
 put_ends(const struct trace_stats *stats, FILE *out)
 {
@@ -190,7 +191,7 @@ put_ends(const struct trace_stats *stats, FILE *out)
         {"stopped", "blue", stats->stopped},
         {"restarted", "amber", stats->restarted},
         {"fired", "green", stats->fired},
-        {"running at the end", "grey", stats->running},
+        {"running at the end", "gray", stats->running},
     };
     double x = 0;
     fprintf(out,
@@ -218,7 +219,8 @@ put_ends(const struct trace_stats *stats, FILE *out)
     fputs("</p></section>\n", out);
 }
 
-/* A bar for each class of TTLs, from the first to the last that has any. */
+/* Draws a bar for each class of TTLs, from the first to the last that is not
+ * empty. */
 static void
 put_classes(const struct trace_stats *stats, FILE *out)
 {

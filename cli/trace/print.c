@@ -1,4 +1,4 @@
-/* print.c - the figures of a trace, as text and as JSON. */
+/* print.c - prints the figures of a trace as text and as JSON. */
 #include "stats.h"
 
 #include <inttypes.h>
@@ -35,12 +35,14 @@ put_counts(const struct trace_stats *stats, FILE *out)
     put_end(stats, "fired", stats->fired, "", out);
     put_end(stats, "running", stats->running, "  at the end", out);
     if (stats->ignored > 0) {
-        fprintf(out, "  %-11s %14s           stops of what was not running\n",
-                "ignored", text_count(stats->ignored).s);
+        fprintf(
+            out,
+            "  %-11s %14s           stops of timers that were not running\n",
+            "ignored", text_count(stats->ignored).s);
     }
 }
 
-/* Of the timers that run. */
+/* Returns the mean number of running timers. */
 static struct text
 mean_running(const struct trace_stats *stats)
 {
@@ -53,7 +55,7 @@ mean_running(const struct trace_stats *stats)
     return text;
 }
 
-/* A time in ticks, rounded if it would be long. */
+/* Formats a time in ticks, rounded if it would be long. */
 static struct text
 short_time(const struct trace_stats *stats, uint64_t ticks)
 {
@@ -66,7 +68,7 @@ put_spread(const struct trace_stats *stats, FILE *out)
 {
     fprintf(out, "  %-11s   at most %s at once, %s on average\n", "timers",
             text_count(stats->most).s, mean_running(stats).s);
-    fprintf(out, "  %-11s   %s different ones, at most %s at once\n", "TTLs",
+    fprintf(out, "  %-11s   %s different TTLs, at most %s at once\n", "TTLs",
             text_count(stats->ttls.count).s, text_count(stats->most_ttls).s);
     if (stats->runs == 0) {
         return;

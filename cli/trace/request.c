@@ -53,7 +53,7 @@ set_wrong(struct trace_wrong *wrong, const char *expected,
     return false;
 }
 
-/* Splits a line at its commas. Columns beyond the last field count to it. */
+/* Splits a line at commas. Further columns belong to the last field. */
 static unsigned
 split_line(const char *line, size_t length, struct request_field *fields)
 {
@@ -72,8 +72,8 @@ split_line(const char *line, size_t length, struct request_field *fields)
     }
 }
 
-/* The four fields that count, of Twitter's seven: the first, the last two, and
- * what is between the first comma and the fifth from the end. */
+/* Finds the four relevant fields of Twitter's seven: the first, the last two,
+ * and the text from the first comma to the fifth comma from the end. */
 static bool
 split_twitter(const char *line, size_t length, struct request_field *fields)
 {
@@ -104,7 +104,8 @@ split_twitter(const char *line, size_t length, struct request_field *fields)
     return true;
 }
 
-/* Finds the columns that count in a header; false: it is none. */
+/* Finds the relevant columns in a header. Returns false if it is not a
+ * header. */
 static bool
 read_header(struct trace_format *format, const struct request_field *all,
             unsigned count)
@@ -125,7 +126,7 @@ read_header(struct trace_format *format, const struct request_field *all,
     return true;
 }
 
-/* The id that a key becomes. False: it would be empty or too long. */
+/* Makes an id from a key. Returns false if it would be empty or too long. */
 static bool
 make_id(struct request_field key, struct trace_request *out)
 {
@@ -166,7 +167,7 @@ read_kind(const struct trace_format *format, struct request_field field,
     return format->meta;
 }
 
-/* The fields that count, of Meta's. */
+/* Finds the relevant fields of Meta's format. */
 static bool
 split_meta(struct trace_format *format, const char *line, size_t length,
            struct request_field *fields, bool *is_header,
@@ -182,7 +183,8 @@ split_meta(struct trace_format *format, const char *line, size_t length,
     }
     for (unsigned c = 0; c < TRACE_COLUMNS; c++) {
         if (format->columns[c] >= count) {
-            return set_wrong(wrong, "as many columns as the header has", whole);
+            return set_wrong(wrong, "the same number of columns as the header",
+                             whole);
         }
         fields[c] = all[format->columns[c]];
     }
@@ -217,7 +219,8 @@ trace_request_parse(struct trace_format *format, const char *line,
     }
     if (out->time < format->time) {
         return set_wrong(
-            wrong, "a timestamp not before the last one (sort the file)", time);
+            wrong, "a timestamp not before the previous one (sort the file)",
+            time);
     }
     format->time = out->time;
     if (!read_kind(format, fields[TRACE_COLUMN_OPERATION], out)) {

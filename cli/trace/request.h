@@ -12,8 +12,8 @@ enum trace_request_kind {
     TRACE_REQUEST_HEADER,
 };
 
-/* A request to a cache. Bytes of the key that an id cannot have are written
- * as %20 and the like. */
+/* A request to a cache. Bytes of the key that an id must not contain are
+ * escaped, for example as %20. */
 struct trace_request {
     uint64_t time;
     enum trace_request_kind kind;
@@ -30,17 +30,17 @@ enum {
     TRACE_COLUMNS,
 };
 
-/* How lines are read. All-zero bytes are Twitter's format before its first
+/* The state of a parser. All-zero bytes are Twitter's format before its first
  * line; with meta set, Meta's. */
 struct trace_format {
     bool meta;
     bool first; /* the line is the first of its file */
-    bool known; /* a header told where the columns are: */
+    bool known; /* a header was read, and the columns are: */
     unsigned columns[TRACE_COLUMNS];
     uint64_t time; /* of the last request */
 };
 
-/* Reads a line. Does not allocate or print. O(length). */
+/* Parses a line. Does not allocate or print. O(length). */
 bool trace_request_parse(struct trace_format *format, const char *line,
                          size_t length, struct trace_request *out,
                          struct trace_wrong *wrong);

@@ -1,4 +1,4 @@
-/* series.c - a number over time, in a fixed number of columns. */
+/* series.c - a value over time, in a fixed number of columns: see series.h. */
 #include "series.h"
 
 static unsigned
@@ -7,7 +7,7 @@ column_of(const struct trace_series *series, uint64_t time)
     return (unsigned)((time - series->begin) >> series->shift);
 }
 
-/* Two and two columns become one. */
+/* Merges pairs of columns. */
 static void
 halve(struct trace_series *series)
 {
@@ -25,7 +25,7 @@ halve(struct trace_series *series)
     series->shift++;
 }
 
-/* The value as it is lasts until now. */
+/* Extends the current value until now. */
 static void
 extend(struct trace_series *series, uint64_t now)
 {

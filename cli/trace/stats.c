@@ -1,7 +1,7 @@
-/* stats.c - "lawn trace stats": gathers the figures of a trace.
+/* stats.c - "lawn trace stats": computes the figures of a trace.
  *
- * One pass; memory for the timers that run and for the distinct TTLs. The
- * trace is played on a lawn, which tells when each timer fires.
+ * One pass; takes memory for the running timers and the distinct TTLs. The
+ * trace is replayed on a lawn, which fires the timers.
  */
 #include "stats.h"
 #include "options.h"
@@ -53,7 +53,7 @@ trace_stats_time(const struct trace_stats *stats, uint64_t ticks)
     return text;
 }
 
-/* A timer with that TTL runs no more. */
+/* Counts the end of a run of a timer with that TTL. */
 static void
 end_run(struct trace_stats *stats, uint32_t ttl)
 {
@@ -72,7 +72,7 @@ on_fire(const struct trace_live_timer *timer, void *arg)
     trace_series_set(&stats->series, timer->deadline, stats->running);
 }
 
-/* False: no memory. */
+/* Returns false if there is no memory. */
 static bool
 count_start(struct trace_stats *stats, struct trace_live *live,
             const struct trace_line *line)
@@ -143,8 +143,8 @@ trace_stats_ttl(const struct trace_stats *stats, unsigned percent)
     return 0;
 }
 
-/* Sorts the TTLs, which are not looked up any more, and finds those with the
- * most runs, and the classes. */
+/* Sorts the TTLs, which are no longer looked up, and finds the most frequent
+ * ones and the classes. */
 static void
 finish(struct trace_stats *stats)
 {
@@ -171,7 +171,7 @@ finish(struct trace_stats *stats)
     }
 }
 
-/* Reads all of it; an exit code. */
+/* Reads the whole trace. Returns an exit code. */
 static int
 gather(struct trace_stats *stats, struct trace_reader *reader,
        struct trace_live *live)
@@ -203,7 +203,7 @@ gather(struct trace_stats *stats, struct trace_reader *reader,
     return got == TRACE_LINES_END ? VERBS_OK : VERBS_INPUT;
 }
 
-/* Writes the page; an exit code. */
+/* Writes the page. Returns an exit code. */
 static int
 write_page(const struct trace_stats *stats, const struct trace_advice *advice,
            const char *path)
@@ -242,7 +242,7 @@ run_stats(const struct options_verb *verb, int argc, char **argv)
     struct trace_stats *stats = calloc(1, sizeof(*stats));
     struct trace_live live;
     if (stats == NULL || !trace_live_init(&live, on_fire, stats)) {
-        fputs("lawn trace stats: not enough memory\n", stderr);
+        fputs("lawn trace stats: out of memory\n", stderr);
         free(stats);
         return VERBS_FAILED;
     }
@@ -263,15 +263,15 @@ run_stats(const struct options_verb *verb, int argc, char **argv)
 static const struct options_spec stats_specs[] = {
     {
         .name = "json",
-        .help = "print the figures as a JSON object",
+        .help = "print the statistics as a JSON object",
         .parse = options_flag,
         .offset = offsetof(struct stats_options, json),
     },
     {
         .name = "html",
         .value = "FILE",
-        .help = "write a page with pictures as well",
-        .accepts = "the name of a file",
+        .help = "also write an HTML page with charts to FILE",
+        .accepts = "a file name",
         .parse = options_text,
         .offset = offsetof(struct stats_options, page),
     },
@@ -280,12 +280,12 @@ static const struct options_spec stats_specs[] = {
 
 const struct options_verb trace_stats_verb = {
     .name = "trace stats",
-    .summary = "count timers and TTLs, and say which structure suits them",
+    .summary = "summarize a trace and recommend a timer structure",
     .details =
-        "Reads traces, or standard input, as one trace, and prints how many\n"
-        "timers run at once, how they end, which TTLs they have, and what to\n"
-        "keep them in: a lawn as it is, a lawn with other options, a wheel or\n"
-        "a heap, and why.\n",
+        "Reads trace files, or standard input, as one trace. Prints how many\n"
+        "timers run at once, how they end, their TTLs, and which structure to\n"
+        "use and why: a lawn with default or other options, a wheel or a "
+        "heap.\n",
     .example = "lawn trace stats --html timers.html timers.trace",
     .specs = stats_specs,
     .operands = "[FILE]...",

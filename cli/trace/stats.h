@@ -1,7 +1,7 @@
 /* stats.h - the figures of a trace.
  *
- * trace_stats.c gathers them in one pass; trace_print.c, trace_page.c and
- * trace_advice.c only read them.
+ * stats.c computes them in one pass; print.c, page.c and advice.c only read
+ * them.
  */
 #ifndef LAWN_CLI_TRACE_STATS_H
 #define LAWN_CLI_TRACE_STATS_H
@@ -16,8 +16,8 @@
 #define TRACE_STATS_TOP 10
 #define TRACE_STATS_CLASSES 58
 
-/* A run is what begins with a start, or a restart, and ends with a stop, a
- * restart, the firing or the end of the trace:
+/* A run begins with a start or a restart, and ends with a stop, a restart, the
+ * firing or the end of the trace:
  *     runs == stopped + restarted + fired + running */
 struct trace_stats {
     uint64_t unit_ns;
@@ -27,51 +27,54 @@ struct trace_stats {
     uint64_t restarted;
     uint64_t fired;
     uint64_t running;
-    uint64_t ignored; /* stops of what was not running */
+    uint64_t ignored; /* stops of timers that were not running */
 
-    uint64_t first; /* the time of the first event, and of the last */
+    uint64_t first; /* times of the first and the last event */
     uint64_t last;
     uint64_t last_start;
     uint64_t most;             /* timers at once */
-    uint64_t live_ttls;        /* TTLs of which a timer runs */
+    uint64_t live_ttls;        /* TTLs with a running timer */
     uint64_t most_ttls;        /* at once */
-    uint64_t most_ttls_timers; /* most timers while they were so many */
+    uint64_t most_ttls_timers; /* most timers while that many TTLs were in
+                                  use */
 
-    struct trace_ttls ttls;     /* with the runs of each; sorted at the end */
+    struct trace_ttls ttls;     /* with the number of runs of each; sorted at
+                                   the end */
     struct lawn_histogram gaps; /* between starts */
     struct trace_series series; /* timers over time */
 
-    /* Made at the end. */
+    /* Computed at the end. */
     struct trace_ttl top[TRACE_STATS_TOP]; /* most runs first */
     size_t top_count;
     uint64_t classes[TRACE_STATS_CLASSES]; /* runs by TTL: see below */
 };
 
-/* A class of TTLs goes from trace_stats_class(i) to before that of i + 1:
- * 1, 2, 5, 10, 20, 50 ticks and so on; of the last class UINT64_MAX is the
- * end. */
+/* Returns the smallest TTL of class i: 1, 2, 5, 10, 20, 50 ticks and so on. A
+ * class ends before the next one begins; the last one ends at UINT64_MAX. */
 uint64_t trace_stats_class(size_t i);
 
-/* The least TTL that percent % of the runs do not exceed; 0 if there are none.
- * percent is 0 to 100. */
+/* Returns the smallest TTL that percent % of the runs do not exceed; 0 if there
+ * are no runs. percent is 0 to 100. */
 uint64_t trace_stats_ttl(const struct trace_stats *stats, unsigned percent);
 
-/* Seconds from the first event to the last. */
+/* Returns the seconds from the first event to the last. */
 double trace_stats_seconds(const struct trace_stats *stats);
 
-/* A time in ticks, for people. */
+/* Formats a time in ticks for people. */
 struct text trace_stats_time(const struct trace_stats *stats, uint64_t ticks);
 
-/* What to do with such timers. */
+/* The recommended structure for the timers. */
 struct trace_advice {
-    const char *name; /* one word, for machines: "none" if there are none */
-    char title[128];  /* what to do */
+    const char *name; /* one word, for programs; "none" if there are no
+                         timers */
+    char title[128];  /* the recommendation */
     char reasons[6][256];
     size_t reason_count;
     uint64_t blades;    /* for struct lawn_options; 0: the default */
-    uint64_t quantum;   /* ticks to round TTLs up to; 0: none */
-    uint64_t quantised; /* TTLs that are left then */
-    uint64_t bytes;     /* of such a lawn; 0: no lawn */
+    uint64_t quantum;   /* round TTLs up to multiples of this many ticks; 0:
+                           no */
+    uint64_t quantised; /* distinct TTLs after rounding */
+    uint64_t bytes;     /* of the lawn; 0: no lawn */
 };
 
 void trace_advise(const struct trace_stats *stats, struct trace_advice *out);

@@ -1,5 +1,4 @@
-/* trace.c - "lawn trace": what timers a program has, and whether a lawn is the
- * right place for them. */
+/* trace.c - "lawn trace": analyzes recorded timers. */
 #include "trace.h"
 #include "verbs.h"
 
@@ -11,7 +10,7 @@ static const struct options_verb *const trace_verbs[] = {
 
 const struct options_verb trace_verb = {
     .name = "trace",
-    .summary = "tell whether a lawn is right for timers on record",
+    .summary = "analyze recorded timers: does a lawn suit them?",
     .details =
         "A trace is a text file that begins with \"# lawn trace 1\" and has a\n"
         "line for each start and stop of a timer, \"TIME start ID TTL\" or\n"

@@ -1,10 +1,12 @@
-/* ev.c - an echo server in libev that hangs up on who is silent for half a second.
+/* ev.c - an echo server with libev that disconnects clients that are silent for
+ * 500 ms.
  *
  *     ev [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one timer of libev's behind them all is not. Without a
- * port, the server has three clients of its own, and ends when they are gone.
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one libev timer, which a restart does not change.
+ * Without a port, three test clients connect, and the server ends when they are
+ * gone.
  */
 /* prints:
  * 3 left, lines: 1
@@ -20,7 +22,7 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
 struct connection {
     ev_io io;
@@ -41,7 +43,7 @@ hang_up(struct connection *c, const char *why)
     (void)close(c->io.fd);
     free(c);
     if (guests > 0 && --guests == 0) {
-        ev_io_stop(EV_DEFAULT, &server); /* and nothing is left to do */
+        ev_io_stop(EV_DEFAULT, &server); /* then the loop ends */
     }
 }
 

@@ -1,11 +1,12 @@
-/* event.c - an echo server in libevent that hangs up on who is silent for half a
- * second.
+/* event.c - an echo server with libevent that disconnects clients that are
+ * silent for 500 ms.
  *
  *     event [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one event of libevent's behind them all is not. Without a
- * port, the server has three clients of its own, and ends when they are gone.
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one libevent event, which a restart does not change.
+ * Without a port, three test clients connect, and the server ends when they are
+ * gone.
  */
 /* prints:
  * 3 left, lines: 1
@@ -24,8 +25,8 @@
 #include <stdlib.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PENDING (64 << 10)         /* bytes that a client has not taken yet */
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PENDING (64 << 10)         /* bytes that a client has not read yet */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
 struct connection {
     struct bufferevent *stream;
@@ -45,7 +46,7 @@ hang_up(struct connection *c, const char *why)
     bufferevent_free(c->stream);
     free(c);
     if (guests > 0 && --guests == 0) {
-        (void)evconnlistener_disable(listener); /* nothing is left to do */
+        (void)evconnlistener_disable(listener); /* then the loop ends */
     }
 }
 
@@ -79,7 +80,7 @@ on_read(struct bufferevent *stream, void *arg)
     lawn_loop_start(loop, &c->idle, IDLE);
 }
 
-/* It has taken all. */
+/* The client has read everything. */
 static void
 on_written(struct bufferevent *stream, void *arg)
 {
@@ -123,7 +124,7 @@ open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
 
 static struct lawn_loop_timer door = {.fire = open_door};
 
-/* There is no room for another: it would be ready again and again. */
+/* Out of descriptors or memory: the listener would remain ready. */
 static void
 on_full(struct evconnlistener *self, void *base)
 {

@@ -1,10 +1,11 @@
-/* glib.c - an echo server in GLib that hangs up on who is silent for half a second.
+/* glib.c - an echo server with GLib that disconnects clients that are silent
+ * for 500 ms.
  *
  *     glib [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one source of GLib's behind them all is not touched.
- * Without a port, the server has three clients of its own, and ends when they are
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one GLib source, which a restart does not change.
+ * Without a port, three test clients connect, and the server ends when they are
  * gone.
  */
 /* prints:
@@ -20,7 +21,7 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
 struct connection {
     struct lawn_loop_timer idle;

@@ -1,7 +1,6 @@
-/* loopback.h - what the servers here have in common: a socket that listens, what
- * is done with a client's, and clients to try them with: the first talks for
- * 600 ms, the second is silent, the third leaves.
- */
+/* loopback.h - common code of the echo servers in this folder: a listening
+ * socket, operations on client sockets, and three test clients. The first sends
+ * data for 600 ms, the second sends nothing, the third disconnects. */
 #ifndef LOOPBACK_H
 #define LOOPBACK_H
 
@@ -14,7 +13,7 @@
 
 #define LOOPBACK_CLIENTS 3
 
-/* The port that the argument says, or 0 if there is none. */
+/* Returns the port given as argument, or 0 if there is none. */
 static inline uint16_t
 loopback_port(int argc, char **argv)
 {
@@ -32,8 +31,8 @@ loopback_port(int argc, char **argv)
     return (uint16_t)port;
 }
 
-/* A socket that listens on the port that the arguments say; 0 is any, and
- * printed. */
+/* Returns a socket that listens on the port given as argument. With port 0 the
+ * system chooses the port; it is printed. */
 static inline int
 loopback_listen(int argc, char **argv)
 {
@@ -57,8 +56,8 @@ loopback_listen(int argc, char **argv)
     return fd;
 }
 
-/* A client's socket, or -1; full says that there are no descriptors left, or no
- * memory: the listener would then be ready again and again. */
+/* Returns the socket of a new client, or -1. Sets *full if out of descriptors
+ * or memory: the listener would then remain ready. */
 static inline int
 loopback_accept(int listener, bool *full)
 {
@@ -68,8 +67,8 @@ loopback_accept(int listener, bool *full)
     return fd;
 }
 
-/* Whether something waits to be read. Nobody is silent only because we were busy:
- * what has come meanwhile is heard in the next round. */
+/* Returns whether data is waiting to be read. It may have arrived while the
+ * program was busy; then it is read in the next round. */
 static inline bool
 loopback_spoke(int fd)
 {
@@ -89,7 +88,8 @@ loopback_lines(const char *data, size_t length)
     return lines;
 }
 
-/* Echoes what has come, and counts its lines; why to hang up, or NULL. */
+/* Echoes the received data and counts its lines. Returns a reason to hang up,
+ * or NULL. */
 static inline const char *
 loopback_echo(int fd, unsigned *lines)
 {
@@ -123,7 +123,8 @@ loopback_talk(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     }
 }
 
-/* Connects the clients, which the system accepts before the server does. */
+/* Connects the test clients; the system completes the connections before the
+ * server accepts them. */
 static inline bool
 loopback_clients(struct lawn_loop *loop, int listener)
 {

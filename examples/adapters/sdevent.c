@@ -1,11 +1,12 @@
-/* sdevent.c - an echo server in sd-event that hangs up on who is silent for half a
- * second.
+/* sdevent.c - an echo server with sd-event that disconnects clients that are
+ * silent for 500 ms.
  *
  *     sdevent [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one time source behind them all is not touched. Without a
- * port, the server has three clients of its own, and ends when they are gone.
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one time source, which a restart does not change.
+ * Without a port, three test clients connect, and the server ends when they are
+ * gone.
  */
 /* prints:
  * 3 left, lines: 1
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
 struct connection {
     struct lawn_loop_timer idle;
@@ -109,7 +110,7 @@ on_connection(sd_event_source *source, int listener, uint32_t events, void *arg)
     return 0;
 }
 
-/* What sd-event returns, for perror(). */
+/* Converts the result of an sd-event function for perror(). */
 static bool
 good(int result)
 {

@@ -1,12 +1,11 @@
-/* uring.c - an echo server on an io_uring that hangs up on who is silent for half a
- * second.
+/* uring.c - an echo server with io_uring that disconnects clients that are
+ * silent for 500 ms.
  *
  *     uring [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one timeout that is in flight for them all is not touched.
- * Without a port, the server has three clients of its own, and ends when they are
- * gone.
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one timeout, which a restart does not change. Without
+ * a port, three test clients connect, and the server ends when they are gone.
  */
 /* prints:
  * 3 left, lines: 1
@@ -23,9 +22,9 @@
 #include <unistd.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
-/* One request is in flight for each. */
+/* One request is in flight per connection. */
 struct connection {
     struct lawn_loop_timer idle;
     unsigned number, lines;
@@ -39,7 +38,7 @@ static struct lawn_loop *loop;
 static bool accepting;
 static unsigned came, guests;
 
-/* An entry of the submission queue. */
+/* Returns an entry of the submission queue. */
 static struct io_uring_sqe *
 entry(void)
 {
@@ -71,8 +70,8 @@ reply(struct connection *c, size_t length)
     c->sending = true;
 }
 
-/* What is in flight ends then, and so does the connection; unless the end of a
- * recv is among the completions already. */
+/* Cancels the request in flight, which ends the connection; unless a recv has
+ * already completed. */
 static void
 on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 {
@@ -82,7 +81,7 @@ on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
     if (c->sending || !loopback_spoke(c->fd)) {
         struct io_uring_sqe *sqe = entry();
         io_uring_prep_cancel(sqe, c, 0);
-        io_uring_sqe_set_data(sqe, &ring); /* its own end tells nothing */
+        io_uring_sqe_set_data(sqe, &ring); /* marks completions to ignore */
         c->silent = true;
     }
 }
@@ -102,7 +101,7 @@ on_connection(int fd)
     struct connection *c = fd < 0 ? NULL : calloc(1, sizeof(*c));
 
     accepting = false;
-    if (fd < 0 && fd != -ECONNABORTED) { /* no room: not again at once */
+    if (fd < 0 && fd != -ECONNABORTED) { /* out of descriptors: pause */
         accepting = true;
         lawn_loop_start(loop, &door, PAUSE);
     }
@@ -174,7 +173,7 @@ main(int argc, char **argv)
 
     guests = argc > 1 ? 0 : LOOPBACK_CLIENTS;
     errno = -error;
-    /* A request on a socket that does not block would not wait. */
+    /* A request on a non-blocking socket would not wait. */
     if (error != 0 || fcntl(fd, F_SETFL, 0) != 0 ||
         (loop = lawn_uring_new(&ring, NULL)) == NULL ||
         (guests > 0 && !loopback_clients(loop, fd))) {

@@ -1,10 +1,12 @@
-/* uv.c - an echo server in libuv that hangs up on who is silent for half a second.
+/* uv.c - an echo server with libuv that disconnects clients that are silent for
+ * 500 ms.
  *
  *     uv [PORT]
  *
- * Each connection has a timer of its own, which is started again whenever
- * something comes; the one timer of libuv's behind them all is not. Without a
- * port, the server has three clients of its own, and ends when they are gone.
+ * Each connection has its own timer, which is restarted whenever data arrives.
+ * All these timers share one libuv timer, which a restart does not change.
+ * Without a port, three test clients connect, and the server ends when they are
+ * gone.
  */
 /* prints:
  * 3 left, lines: 1
@@ -20,7 +22,7 @@
 #include <uv.h>
 
 #define IDLE (500 * LAWN_LOOP_MS)
-#define PAUSE (100 * LAWN_LOOP_MS) /* while there is no room */
+#define PAUSE (100 * LAWN_LOOP_MS) /* while out of resources */
 
 struct connection {
     uv_tcp_t tcp;
@@ -45,7 +47,7 @@ hang_up(struct connection *c, const char *why)
     (void)lawn_loop_stop(loop, &c->idle);
     uv_close((uv_handle_t *)&c->tcp, on_closed);
     if (guests > 0 && --guests == 0) {
-        uv_close((uv_handle_t *)&server, NULL); /* and nothing is left to do */
+        uv_close((uv_handle_t *)&server, NULL); /* then the loop ends */
     }
 }
 
@@ -65,7 +67,7 @@ on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 static void
 on_alloc(uv_handle_t *tcp, size_t size, uv_buf_t *buf)
 {
-    static char data[4096]; /* is echoed before the next one needs it */
+    static char data[4096]; /* echoed before the next read */
 
     (void)tcp, (void)size;
     *buf = uv_buf_init(data, sizeof(data));
@@ -98,7 +100,8 @@ open_door(struct lawn_loop_timer *timer, struct lawn_loop *self)
 
 static struct lawn_loop_timer door = {.fire = open_door};
 
-/* For no memory; when descriptors are out, libuv hangs up on who comes. */
+/* Handles running out of memory. If descriptors run out, libuv closes the
+ * connection. */
 static void
 on_connection(uv_stream_t *listener, int status)
 {
@@ -135,6 +138,6 @@ main(int argc, char **argv)
     (void)signal(SIGPIPE, SIG_IGN);
     (void)uv_run(uv, UV_RUN_DEFAULT);
     lawn_uv_free(loop);
-    (void)uv_run(uv, UV_RUN_DEFAULT); /* for what is closing */
+    (void)uv_run(uv, UV_RUN_DEFAULT); /* for closing handles */
     return uv_loop_close(uv) != 0;
 }

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""cluster.py - a queue that is spread over a cluster: who pushes, and who works.
+"""cluster.py - a queue partitioned over a cluster: producer and worker.
 
     cluster.py URL COUNT push ID PAYLOAD [DELAY]
     cluster.py URL COUNT work                       until it is killed
 
-COUNT is the number of partitions, timers:{0} and so on, the same for all. URL is that
-of any node. Needs redis-py. A worker prints what it gets; put your work there, and see
-jobs.py for a heartbeat, tries, and a ledger.
+COUNT is the number of partitions, timers:{0} and so on; all programs must use the same
+number. URL is that of any node. Needs redis-py. The worker prints each event; put your
+work there. See jobs.py for a heartbeat, tries and a ledger.
 """
 import binascii
 import os
@@ -25,7 +25,7 @@ def partition(id, count):
 
 
 def push(server, count, id, payload, delay):
-    """How many replicas have it."""
+    """Pushes an event. Returns the number of replicas that confirmed it."""
     key = 'timers:{%d}' % partition(id, count)
     node = server.get_redis_connection(server.get_node_from_key(key))
     with node.pipeline(transaction=False) as same:  # one connection
@@ -35,20 +35,21 @@ def push(server, count, id, payload, delay):
 
 
 def serve(server, key, work):
-    """One partition, for ever."""
+    """Serves one partition forever."""
     while True:
         try:
             for id, payload, token, tries, due in server.execute_command(
                     'LAWN.LEASE', key, NAME, 'LEASE', 30000, 'BLOCK', 1000):
                 work(id, payload)
                 server.execute_command('LAWN.ACK', key, id, token)
-        except Exception as error:      # what work() raises comes again, too
+        except Exception as error:      # after an error of work() the event
+            # is delivered again, too
             print(f'{key}: {error!r}', flush=True)
-            time.sleep(0.5)             # a failover, a slot that moves
+            time.sleep(0.5)             # a failover, or a slot is migrating
 
 
 def work(id, payload):
-    # One write: threads may print at the same time.
+    # A single write, because threads may print at the same time.
     print(f'{id} {payload}\n', end='', flush=True)
 
 

@@ -1,16 +1,16 @@
--- from_zset.lua - moves events from a sorted set into a key of lawn.
+-- from_zset.lua - moves events from a sorted set to a lawn key.
 --
 --     redis-cli --eval from_zset.lua ZSET KEY [HASH] , UNIT COUNT
 --
--- The members of ZSET are ids, and the scores times in Unix seconds (UNIT 1000) or
--- milliseconds (UNIT 1); the payloads are in HASH, or else the members themselves.
--- COUNT events are moved, those that are due first before the others, and it replies
--- how many there were: call it until that is 0, or it fails. A call is one step, so
--- pollers of the old kind and consumers of the new may run meanwhile: each event is in
--- one place. An id that KEY has already is left as it is there.
+-- The members of ZSET are ids. The scores are Unix times in seconds (UNIT 1000) or
+-- milliseconds (UNIT 1). The payloads are in HASH; without HASH, the members are the
+-- payloads. Moves up to COUNT events, earliest first, and returns their number: call it
+-- until it returns 0 or fails. A call is atomic, so old pollers and new consumers can run
+-- at the same time: each event is in one place. An id that exists in KEY is not changed
+-- there.
 --
--- A member without a field in HASH stays in ZSET: its producer may be about to write
--- it. If there are a thousand of them before the first that has one, it is an error.
+-- A member without a field in HASH stays in ZSET: its producer may be about to write the
+-- field. If the first thousand members have none, the call fails.
 local zset, key, hash = KEYS[1], KEYS[2], KEYS[3]
 local unit, count = tonumber(ARGV[1]), tonumber(ARGV[2])
 local ORPHANS = 1000
@@ -25,7 +25,7 @@ for i = 1, #members, 2 do
         local at = string.format('%.0f', math.min(2 ^ 53,
                                  math.max(0, members[i + 1] * unit)))
         redis.call('LAWN.PUSH', key, id, payload, 'AT', at, 'NX')
-        -- Only now: if the push was refused, as by maxlen, all is as it was before it.
+        -- After the push: if it is refused, for example by maxlen, nothing has changed.
         redis.call('ZREM', zset, id)
         if hash then redis.call('HDEL', hash, id) end
         moved = moved + 1

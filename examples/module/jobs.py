@@ -8,25 +8,26 @@
     jobs.py dead [--retry]
 
 Jobs are "charge CUSTOMER CENTS", which is booked in the ledger, and "run COMMAND
-[WORD ...]". Write your own as a function in JOBS. Needs redis-py and a server with
-lawn.so, or a cluster of them; start as many workers as you like, on as many
-machines. A worker waits while the server is away, loading, or refuses to write.
+[WORD ...]". Add your own as a function in JOBS. Needs redis-py and a server, or a
+cluster, with lawn.so. Start any number of workers on any number of machines. A worker
+waits while the server is down, loading, or refuses writes.
 
-A job is leased to a worker for some seconds. If it is done, it is acknowledged. If
-it fails, it comes again after a delay that doubles. If the worker dies, it comes
-again when the lease ends; while the worker lives, a heartbeat extends the lease. A
-job that was tried too often goes to the stream KEY:dead, from which "dead --retry"
-takes it back.
+A job is leased to a worker for some seconds. When it is done, the worker acknowledges
+it. If it fails, it is delivered again after a delay that doubles each time. If the
+worker dies, it is delivered again when the lease ends; while the worker lives, a
+heartbeat extends the lease. A job that has used up its tries goes to the stream
+KEY:dead, from which "dead --retry" returns it to the queue.
 
-At least once means that a job can be started twice: a worker that was stopped for
-long, and its successor, may both believe that it is theirs. Each lease has a token,
-greater than that of the lease before. The ledger remembers the greatest that it has
-seen of a job, for when that was due, and whether it is done; in the transaction that
-books the charge it refuses an older token. So a charge is booked once.
+At least once means that a job can be started twice: a worker that was suspended for
+long and its successor may both believe that they hold the lease. Each lease has a
+token, greater than that of the previous lease. For each job, the ledger stores the
+greatest token, the due time, and whether the job is done. The transaction that books
+the charge rejects an older token. So a charge is booked once.
 
-An id that comes again for another time, since it repeats or was added again, is to be
-done again. If you do not know whether a job was added, as when the connection broke,
-add it again with the same --id and the same --at: until that time it is the same job.
+An id that is delivered for another due time, because the job recurs or was added
+again, is a new job. If you do not know whether a job was added, for example because the
+connection broke, add it again with the same --id and the same --at: until that time it
+is the same job.
 """
 import argparse
 import json
@@ -45,14 +46,14 @@ import redis
 TRIES = 5
 BACKOFF_MOST = 3600_000  # ms
 
-# Errors of a server that goes on later: it is a replica by now, has not enough
-# replicas, cannot write to its disk or has no room, loads, or a slot is on its way.
+# Temporary errors: the server has become a replica, has too few replicas, cannot write
+# to its disk, is out of memory, is loading, or a slot is migrating.
 PASSING = ('UNBLOCKED', 'READONLY', 'NOREPLICAS', 'MISCONF', 'OOM', 'LOADING',
            'MASTERDOWN', 'CLUSTERDOWN', 'MOVED', 'ASK', 'TRYAGAIN')
 
 
 def is_passing(error):
-    """Whether to wait and ask again."""
+    """Returns True if the caller should wait and retry."""
     if isinstance(error, redis.AuthenticationError):
         return False
     return isinstance(error, (
@@ -63,8 +64,8 @@ def is_passing(error):
 
 
 def connect(url):
-    # The timeout is longer than BLOCK: what is sent to one who has given up is
-    # leased to nobody until its lease ends.
+    # The timeout is longer than BLOCK: a job sent to a client that has given up is
+    # lost until its lease ends.
     options = {'decode_responses': True, 'socket_timeout': 5}
     server = redis.Redis.from_url(url, **options)
     if server.info('cluster').get('cluster_enabled'):
@@ -73,8 +74,8 @@ def connect(url):
 
 
 class Ledger:
-    """What was done, outside of the server: here in SQLite, in any database that
-    has transactions likewise."""
+    """The record of jobs, outside of the server: here in SQLite; any database with
+    transactions works the same way."""
 
     def __init__(self, path):
         self.db = sqlite3.connect(path, timeout=10, isolation_level='IMMEDIATE')
@@ -85,8 +86,7 @@ class Ledger:
                             ' cents INTEGER, job TEXT)')
 
     def begin(self, job, due, token):
-        """Whether the job is still to be done, and by the holder of this
-        token."""
+        """Returns True if the job is not yet done and this token is the newest."""
         with self.db:
             return self.db.execute(
                 'INSERT INTO jobs VALUES (?, ?, ?, 0) ON CONFLICT (id) DO '
@@ -100,7 +100,7 @@ class Ledger:
                                'AND done', (job, due)).fetchone() is not None
 
     def finish(self, job, token, statement=None, values=()):
-        """Writes what was done, once, and only for the last who began."""
+        """Records the job as done, once, and only for the newest token."""
         with self.db:
             if self.db.execute('UPDATE jobs SET done = 1 WHERE id = ? AND '
                                'token = ? AND NOT done',
@@ -117,8 +117,8 @@ def charge(ledger, job, token, _tries, customer, cents):
 
 
 def run(ledger, job, token, tries, *command):
-    """Not in a transaction: if the worker dies between the two lines, the command
-    is run again. It can tell by JOB_ID, and by JOB_TOKEN who is the later."""
+    """Not in a transaction: if the worker dies between the two statements, the command
+    is run again. It can recognize this by JOB_ID; the greater JOB_TOKEN is newer."""
     subprocess.run(command, check=True, env=dict(
         os.environ, JOB_ID=job, JOB_TOKEN=str(token), JOB_TRY=str(tries)))
     ledger.finish(job, token)
@@ -128,7 +128,7 @@ JOBS = {'charge': charge, 'run': run}
 
 
 class Heartbeat(threading.Thread):
-    """Extends a lease as long as its job is worked on."""
+    """Extends a lease while its job is running."""
 
     def __init__(self, lawn, key, job, token, lease):
         super().__init__(daemon=True)
@@ -141,9 +141,9 @@ class Heartbeat(threading.Thread):
         while not self.over.wait(self.rest):
             try:
                 if not self.extend():
-                    return      # someone else has it: the ledger refuses us
+                    return      # leased to another worker; the ledger rejects us
             except redis.RedisError:
-                pass            # in a third of the lease, again
+                pass            # retry after a third of the lease
 
     def __enter__(self):
         self.start()
@@ -169,7 +169,7 @@ class Worker:
             signal.signal(number, self.stop)
 
     def stop(self, *_):
-        """What is being worked on is finished first."""
+        """Stops after the current job."""
         self.stopped = True
 
     def lawn(self, *words):
@@ -177,7 +177,7 @@ class Worker:
         return self.server.execute_command(*words)
 
     def next(self):
-        """The next job: one at a time, so that none waits in our hands."""
+        """Leases the next job: one at a time, so that no leased job has to wait."""
         try:
             found = self.lawn('LAWN.LEASE', self.key, self.name,
                               'LEASE', self.lease, 'BLOCK', 1000)
@@ -195,8 +195,8 @@ class Worker:
         return found
 
     def tell(self, *words):
-        """ACK or NACK. If the server is away, it is told when it is back: if that
-        takes longer than the lease, the job comes again anyway."""
+        """Sends ACK or NACK. If the server is down, retries until the end of the lease:
+        then the job is delivered again anyway."""
         end = time.monotonic() + self.lease / 1000
         while True:
             try:
@@ -215,21 +215,22 @@ class Worker:
                     if not isinstance(error, redis.RedisError) and \
                             not is_passing(error):
                         raise
-                    self.say(job, f'not told: {error}')     # it comes again
+                    # It is delivered again.
+                    self.say(job, f'not acknowledged: {error}')
 
     def do(self, job, due, payload, token, tries):
         if not self.ledger.begin(job, due, token):
-            if self.ledger.is_done(job, due):   # and its ACK was lost
+            if self.ledger.is_done(job, due):   # but its ACK was lost
                 self.tell('LAWN.ACK', self.key, job, token)
-                self.say(job, 'was done before')
+                self.say(job, 'was already done')
             else:
-                self.say(job, 'another has it')
+                self.say(job, 'leased to another worker')
             return
         try:
             with Heartbeat(self.lawn, self.key, job, token, self.lease):
                 name, *words = json.loads(payload)
                 JOBS[name](self.ledger, job, token, tries, *words)
-        except Exception as error:  # whatever a job may raise
+        except Exception as error:  # any error of a job
             delay = min(self.backoff * 2 ** (tries - 1), BACKOFF_MOST)
             delay += random.randrange(delay // 4 + 1)
             self.tell('LAWN.NACK', self.key, job, token, 'DELAY', delay)
@@ -243,8 +244,8 @@ class Worker:
 
 
 def add(server, options):
-    # Who adds it first makes the key, and says where dead letters go. The name
-    # has a hash tag: in a cluster they must be in the same slot.
+    # The first job creates the key and sets the dead letter stream. The name has a
+    # hash tag, because in a cluster both must be in the same slot.
     server.execute_command('LAWN.SINK', options.key, 'NONE',
                            'DEADLETTER', options.key + ':dead')
     when = ('DELAY', options.delay) if options.at is None else \
@@ -256,7 +257,7 @@ def add(server, options):
         'TRIES', options.tries))
 
 
-# One step: neither without the other. A newer job of that id is not replaced.
+# Atomic: push and delete, or neither. A newer job with that id is not replaced.
 RETRY = """
 if not redis.call('LAWN.PUSH', KEYS[1], ARGV[1], ARGV[2], 'DELAY', 0, 'NX',
                   'TRIES', ARGV[3]) then return 0 end
@@ -271,7 +272,7 @@ def dead(server, options):
         if options.retry and not server.eval(
                 RETRY, 2, options.key, stream, letter['id'],
                 letter['payload'], TRIES, entry):
-            print(letter['id'], 'is left: there is a newer job of that id')
+            print(letter['id'], 'not retried: a newer job has this id')
 
 
 def arguments():

@@ -1,32 +1,32 @@
 #!/usr/bin/python3
-"""move.py - moves the events of a key to other keys, which may be elsewhere.
+"""move.py - moves the events of a key to other keys, also on another server.
 
     move.py FROM-URL KEY TO-URL KEY
     move.py FROM-URL KEY TO-URL 'timers:{}' COUNT
 
-The second form spreads them over COUNT partitions, timers:{0} and so on. Use it to
-have more partitions than before, or to go to another server, also to one with an
-older module: only commands that all have are used, but for TRIES of events that were
-pushed with it. A cluster's URL may be that of any of its nodes. A key cannot be moved
-onto itself, nor be one of the partitions: that is refused.
+The second form distributes the events over COUNT partitions, timers:{0} and so on. Use it
+to get more partitions, or to move to another server, also to one with an older module: it
+uses only commands of all versions, except for TRIES of events that were pushed with it.
+The URL of a cluster is that of any node. The source key must not be one of the target
+keys.
 
-Times, payloads, repetition and TRIES are kept, but not how many tries were made; what
-is due already is due there at once. An event that is leased or dead is left where it
-is. So is one that repeats and is due, as its later times would be others, and one
-whose id is there already, but for another event. They are counted, and named: run it
-again later. Have producers push to the new keys before; consumers may wait for both.
+Times, payloads, recurrence and TRIES are kept, but not the number of tries made. Events
+that are already due are due at the target at once. These events are not moved: leased and
+dead ones; recurring ones that are due, because their later times would change; and those
+whose id is used by another event at the target. They are printed and counted; run the
+program again later. Let producers push to the new keys first; consumers can wait for both.
 
-An event is pushed there before it is cancelled here, so that none is lost if this
-program is. It is cancelled only if it is still what was pushed. If someone took or
-changed it in between, it is cancelled there: then it comes twice only if it was taken
-there as well.
+An event is pushed to the target before it is canceled at the source, so none is lost if
+this program fails. It is canceled only if it is unchanged. If it was taken or changed in
+between, it is canceled at the target: it is delivered twice only if it was taken there,
+too.
 """
 import binascii
 import sys
 
 import redis
 
-# Replies 1 if the event has gone, 0 if there is none, -1 if it is another one by now.
+# Returns 1 if the event was canceled, 0 if it does not exist, -1 if it has changed.
 CANCEL = """
 local flat = redis.call('LAWN.GET', KEYS[1], ARGV[1], 'META')
 if not flat then return 0 end
@@ -38,7 +38,7 @@ if event.payload ~= ARGV[2] or event.due ~= tonumber(ARGV[3])
 return redis.call('LAWN.CANCEL', KEYS[1], ARGV[1])
 """
 
-LATE = 'it is due, and would repeat at other times from there'
+LATE = 'due, and its later periods would change'
 
 
 class Place:
@@ -79,8 +79,8 @@ def options(event):
 
 
 def same(event, other):
-    """Whether other is what a run before this one has pushed: if the event was due by
-    then, for the time of that."""
+    """Returns True if other was pushed by an earlier run of this program. If the event was
+    due then, other has the time of that run."""
     if not other or any(event[name] != other[name] for name in
                         (b'payload', b'period', b'times')):
         return False
@@ -90,10 +90,10 @@ def same(event, other):
 
 
 def move(here, key, there, target, id):
-    """Why the event is still here; None: it is not."""
+    """Moves an event. Returns None, or the reason why it was not moved."""
     event = here.event(key, id)
     if event is None:
-        return None         # taken, or cancelled
+        return None         # taken or canceled
     if event[b'state'] not in (b'waiting', b'due'):
         return event[b'state'].decode()
     if event[b'state'] == b'due' and event[b'period']:
@@ -101,16 +101,16 @@ def move(here, key, there, target, id):
     pushed = there.lawn('LAWN.PUSH', target, id, event[b'payload'],
                         'AT', event[b'due'], 'NX', *options(event))
     if pushed is None and not same(event, there.event(target, id)):
-        return f'{target} has another of this id'
+        return f'{target} has another event with this id'
     if pushed is not None and event[b'period'] and \
             not same(event, there.event(target, id)):
-        there.lawn('LAWN.CANCEL', target, id)   # it became due, or is so there
+        there.lawn('LAWN.CANCEL', target, id)   # it became due, here or there
         return LATE
     gone = here.lawn('EVAL', CANCEL, 1, key, id, event[b'payload'],
                      event[b'due'], event[b'period'])
     if gone != 1 and pushed is not None:
         there.lawn('LAWN.CANCEL', target, id)
-    return 'it was changed meanwhile' if gone < 0 else None
+    return 'changed meanwhile' if gone < 0 else None
 
 
 def main():
@@ -120,11 +120,11 @@ def main():
         Place(sys.argv[3]), sys.argv[4]
     count = int(sys.argv[5]) if len(sys.argv) == 6 else 0
     if count and '{}' not in name:
-        sys.exit(f'move.py: there is no {{}} in {name}')
+        sys.exit(f'move.py: {name} does not contain {{}}')
     targets = [name.replace('{}', '{%d}' % i) for i in range(count)] or [name]
     if here.names & there.names and key in targets:
-        sys.exit(f'move.py: {key} would be moved onto itself: give the new '
-                 'keys another name')
+        sys.exit(f'move.py: {key} is both source and target; use other names '
+                 'for the new keys')
     moved = left = 0
     for id in here.ids(key):
         place = binascii.crc_hqx(id, 0) % len(targets)

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-/* partition.js - which of N keys an id belongs to, as LAWN.PARTITION says it.
+/* partition.js - computes the partition of an id, like LAWN.PARTITION.
  *
  *     partition.js N ID [ID ...]
  *
- * prints for each id its number, 0 to N - 1. The checksum is CRC16 as clusters use
- * it for slots (XMODEM), over the whole id.
+ * prints the partition of each id, 0 to N - 1. The hash is the CRC16 that clusters
+ * use for slots (XMODEM), over the whole id.
  */
 function partition(id, count) {
     let crc = 0;

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""partition.py - which of N keys an id belongs to, as LAWN.PARTITION says it.
+"""partition.py - computes the partition of an id, like LAWN.PARTITION.
 
     partition.py N ID [ID ...]
 
-prints for each id its number, 0 to N - 1. The checksum is CRC16 as clusters use it
-for slots (XMODEM), over the whole id; Python has it built in.
+prints the partition of each id, 0 to N - 1. The hash is the CRC16 that clusters use for
+slots (XMODEM), over the whole id; Python has it built in.
 """
 import binascii
 import sys

@@ -1,19 +1,20 @@
 #!/usr/bin/env node
-/* sink.js - web hooks that are called later: a consumer of a stream sink.
+/* sink.js - delayed web hooks: a consumer of a stream sink.
  *
  *     sink.js add URL ID BODY DELAY           redis://localhost:6379 or $REDIS_URL
  *     sink.js work [CONSUMER]                 until SIGTERM
  *
- * When an event of the key {hooks} is due, the server itself moves it into the
- * stream {hooks}:due. From there on all is known: a consumer group, XREADGROUP,
- * XACK, and XAUTOCLAIM for what a consumer had that died or failed. Nothing here
- * knows of leases, and any client that has streams will do.
+ * When an event of the key {hooks} is due, the server moves it to the stream
+ * {hooks}:due. The rest is a usual consumer group: XREADGROUP, XACK, and XAUTOCLAIM
+ * for entries of consumers that died or failed. It needs no leases, and works with
+ * any client library that supports streams.
  *
  * The payload is JSON: {"url": ..., "body": ...}. It is posted with the event's id
- * as Idempotency-Key: at least once means that it can be posted twice, and who
- * gets it is told how to see that. What fails TRIES times goes to {hooks}:failed.
+ * as Idempotency-Key: at least once means that it can be posted twice, and the
+ * receiver recognizes that by the key. Hooks that fail TRIES times go to
+ * {hooks}:failed.
  *
- * It is for one server; in a cluster, make the client by createCluster().
+ * For one server; in a cluster, create the client with createCluster().
  * Needs node 18 and the package redis (Debian: node-redis, and
  * NODE_PATH=/usr/share/nodejs).
  */
@@ -22,7 +23,7 @@ const { createClient, commandOptions } = require("redis");
 const KEY = "{hooks}", STREAM = "{hooks}:due", FAILED = "{hooks}:failed";
 const GROUP = "posters";
 const TRIES = 4;
-const IDLE = Number(process.env.IDLE || 30000); // ms until others may have it
+const IDLE = Number(process.env.IDLE || 30000); // ms until others may claim it
 
 async function connect() {
     const server = createClient({
@@ -34,8 +35,8 @@ async function connect() {
 }
 
 async function prepare(server) {
-    // Both say what is there already. The events stay in the key until there is
-    // a sink, and in the stream until they were read: no order matters.
+    // Both can be repeated. Events stay in the key until there is a sink, and in
+    // the stream until they are read, so the order does not matter.
     await server.sendCommand(["LAWN.SINK", KEY, "STREAM", STREAM]);
     await server.xGroupCreate(STREAM, GROUP, "0", { MKSTREAM: true }).catch(
         (error) => {
@@ -43,7 +44,7 @@ async function prepare(server) {
         });
 }
 
-/* fetch() says only that it failed; why is in the cause. */
+/* The message of fetch() is generic; the reason is in the cause. */
 function reason(error) {
     return error.cause ? `${error.message}: ${error.cause.message}`
         : error.message;
@@ -55,13 +56,13 @@ async function post(event) {
         method: "POST",
         body: hook.body,
         headers: { "Idempotency-Key": event.id, "X-Due": event.due },
-        signal: AbortSignal.timeout(IDLE / 2), // well before others may have it
+        signal: AbortSignal.timeout(IDLE / 2), // well before others may claim it
     });
     if (!answer.ok) throw new Error("status " + answer.status);
 }
 
-/* Out of the group and out of the stream, so that neither grows: then no MAXLEN is
- * needed, which would also cut off what nobody has read yet. */
+/* Removes an entry from the group and the stream, so that neither grows. So no
+ * MAXLEN is needed, which would also trim unread entries. */
 function done(server, entry, also) {
     const all = server.multi();
     if (also) also(all);
@@ -79,11 +80,11 @@ async function handle(server, { id: entry, message: event }, tries) {
             await done(server, entry, (all) => all.xAdd(FAILED, "*", {
                 ...event, error: reason(error),
             }));
-        // else it stays pending, and is claimed when it has been idle for long
+        // else it stays pending, and is claimed when it has been idle for IDLE ms
     }
 }
 
-/* What others, or we, did not finish. */
+/* Handles entries that this or another consumer did not finish. */
 async function claim(server, me) {
     const { messages } = await server.xAutoClaim(
         STREAM, GROUP, me, IDLE, "0-0", { COUNT: 10 });
@@ -103,7 +104,7 @@ async function work(server, me) {
             if (!prepared) await prepare(server);
             prepared = true;
             await claim(server, me);
-            // Isolated: a connection of its own, since it waits.
+            // Isolated: on a separate connection, because it blocks.
             const read = await server.xReadGroup(
                 commandOptions({ isolated: true }), GROUP, me,
                 { key: STREAM, id: ">" },
@@ -111,8 +112,8 @@ async function work(server, me) {
             for (const message of read ? read[0].messages : [])
                 await handle(server, message, 1);
         } catch (error) {
-            // The server is away, loading, or has not enough replicas. If the
-            // stream is gone, so is its group.
+            // The server is down, loading, or has too few replicas. If the
+            // stream was deleted, so was its group.
             console.error(error.message);
             prepared = false;
             await new Promise((go) => setTimeout(go, 500));

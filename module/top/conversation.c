@@ -1,15 +1,15 @@
 /* conversation.c - the conversation with one server.
  *
- *   AUTH, SELECT            if the link is new
- *   INFO server ... lawn    which server, its role, the module's figures
- *   CLUSTER NODES           of a cluster, one node of it
- *   SCAN ... TYPE           unless as many queues are known as there are
- *   LAWN.INFO key           of queues, TOP_AHEAD of them without a reply
- *   LAWN.LEN key DUE        if that did not tell
+ *     AUTH, SELECT            on a new connection
+ *     INFO server ... lawn    kind of server, its role, the module's fields
+ *     CLUSTER NODES           to one node of each cluster
+ *     SCAN ... TYPE           unless all queues are known
+ *     LAWN.INFO key           for queues, up to TOP_AHEAD without a reply
+ *     LAWN.LEN key DUE        if LAWN.INFO did not contain that number
  *
- * Replies come in the order of the questions; so what a reply is about is told by
- * the oldest question. An error of a queue is the queue's; any other ends the
- * round and the link, and the next round begins with a new one.
+ * Replies arrive in the order of the commands, so each belongs to the oldest
+ * unanswered command. An error about a queue affects only that queue. Any other
+ * error ends the round and the connection, and the next round opens a new one.
  */
 #include "top.h"
 
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOP_TYPE "dehy-type" /* of keys that are queues */
-#define TOP_WORDS_MAX 8      /* of a question */
+#define TOP_TYPE "dehy-type" /* data type of queues */
+#define TOP_WORDS_MAX 8      /* of a command */
 
 void
 top_conversation_fail(struct top_node *node, const char *format, ...)
@@ -46,7 +46,7 @@ send_words(struct top_node *node, enum top_question question,
         return;
     }
     if (!resp_command(&node->out, words, count)) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
         return;
     }
     struct top_asked *asked =
@@ -55,7 +55,7 @@ send_words(struct top_node *node, enum top_question question,
     asked->queue = queue;
 }
 
-/* Words that are plain texts; NULL after the last. */
+/* Sends a command of plain texts; NULL ends the list. */
 static void
 ask(struct top_node *node, enum top_question question, const char *const *texts)
 {
@@ -125,7 +125,7 @@ begins_with(const struct resp_value *reply, const char *word)
     return reply->size >= size && memcmp(reply->at, word, size) == 0;
 }
 
-/* The server said no: what it said, and what to do about it. */
+/* Reports an error reply of the server, with advice on what to do. */
 static void
 report_refusal(struct top_node *node, const struct resp_value *reply)
 {
@@ -133,20 +133,21 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
         const char *word;
         const char *advice;
     } known[] = {
-        {"NOAUTH", "give the password in LAWN_PASSWORD, or in the URL as "
+        {"NOAUTH", "set the password in LAWN_PASSWORD, or in the URL as "
                    "redis://user:password@host"},
-        {"WRONGPASS", "see LAWN_PASSWORD, and the user in the URL"},
-        {"ERR invalid password", "see LAWN_PASSWORD"},
+        {"WRONGPASS", "check LAWN_PASSWORD and the user in the URL"},
+        {"ERR invalid password", "check LAWN_PASSWORD"},
         {"ERR AUTH <password> called",
-         "the server has no password: take it "
-         "out of the URL, or unset LAWN_PASSWORD"},
-        {"NOPERM", "allow it: ACL SETUSER name +info +time +scan "
+         "the server requires no password; remove it from the URL, or unset "
+         "LAWN_PASSWORD"},
+        {"NOPERM", "allow the commands: ACL SETUSER name +info +time +scan "
                    "+cluster|nodes +lawn.info +lawn.len"},
-        {"LOADING", "wait until it has loaded its data"},
-        {"MASTERDOWN", "the replica serves nothing without its master"},
-        {"DENIED", "see protected-mode in the server's configuration"},
-        {"ERR DB index", "see the number after the / in the URL"},
-        {"ERR max number of clients", "see maxclients in its configuration"},
+        {"LOADING", "wait until the server has loaded its data"},
+        {"MASTERDOWN", "the replica does not answer while its master is down"},
+        {"DENIED", "check protected-mode in the server's configuration"},
+        {"ERR DB index", "check the database number after the / in the URL"},
+        {"ERR max number of clients",
+         "check maxclients in the server's configuration"},
     };
     const char *advice = NULL;
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -156,12 +157,12 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
     }
     char text[160];
     top_escape(reply->at, reply->size, 120, text, sizeof(text));
-    top_conversation_fail(node, "the server says: %s%s%s", text,
+    top_conversation_fail(node, "server error: %s%s%s", text,
                           advice != NULL ? "; " : "",
                           advice != NULL ? advice : "");
 }
 
-/* Sends questions about queues, as many as may be open. */
+/* Sends commands about queues, as many as may be unanswered. */
 static void
 ask_queues(struct top_node *node)
 {
@@ -171,7 +172,8 @@ ask_queues(struct top_node *node)
     }
 }
 
-/* Which queues to ask: all; or those that are shown, and others in turn. */
+/* Chooses the queues to query: all; or those that are shown, and the others in
+ * turn. */
 static void
 plan_queues(struct top *top, struct top_node *node)
 {
@@ -183,7 +185,7 @@ plan_queues(struct top *top, struct top_node *node)
     struct top_queue **plan =
         realloc(node->plan, (most + 1) * sizeof(*node->plan));
     if (plan == NULL) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
         return;
     }
     node->plan = plan;
@@ -203,7 +205,7 @@ plan_queues(struct top *top, struct top_node *node)
     ask_queues(node);
 }
 
-/* Goes on looking for keys, or begins to ask about those that are known. */
+/* Continues the search for keys, or begins to query the known queues. */
 static void
 continue_search(struct top *top, struct top_node *node, bool round)
 {
@@ -233,8 +235,7 @@ read_scan(struct top *top, struct top_node *node,
         reply->items[0].kind != RESP_BULK ||
         reply->items[0].size >= sizeof(node->cursor) ||
         reply->items[1].kind != RESP_ARRAY) {
-        top_conversation_fail(node,
-                              "its reply to SCAN is not what it should be");
+        top_conversation_fail(node, "invalid reply to SCAN");
         return;
     }
     const struct resp_value *keys = &reply->items[1];
@@ -249,7 +250,8 @@ read_scan(struct top *top, struct top_node *node,
     continue_search(top, node, strcmp(node->cursor, "0") == 0);
 }
 
-/* A queue that will not be asked: gone, elsewhere, or not for us. */
+/* Handles an error about a queue: it was deleted, moved to another node, or
+ * access is denied. */
 static void
 read_queue_error(struct top_node *node, struct top_queue *queue,
                  const struct resp_value *reply)
@@ -280,8 +282,7 @@ read_queue(struct top *top, struct top_node *node, struct top_queue *queue,
     } else if (reply->kind == RESP_NULL) {
         queue->gone = true;
     } else if (!top_queue_read(queue, reply, top->now)) {
-        top_conversation_fail(
-            node, "its reply to LAWN.INFO is not what it should be");
+        top_conversation_fail(node, "invalid reply to LAWN.INFO");
     } else if (queue->figures[TOP_DUE] == TOP_ABSENT) {
         ask_queue(node, TOP_ASK_DUE, queue);
     } else {
@@ -331,7 +332,7 @@ read_time(struct top *top, struct top_node *node,
     memcpy(digits, reply->items[0].at, reply->items[0].size);
     digits[reply->items[0].size] = '\0';
     uint64_t seconds = strtoull(digits, NULL, 10);
-    /* A second more or less does not matter to people. */
+    /* A difference of about a second does not matter to a human reader. */
     node->clock = (int64_t)(seconds * 1000) - (int64_t)top->clock_ms;
     if (node->clock > -1500 && node->clock < 1500) {
         node->clock = 0;
@@ -345,15 +346,15 @@ read_figures(struct top *top, struct top_node *node, const char *text,
     top_figures_read(&node->figures, text, size, top->now);
     if (node->figures.count == 0) {
         top_conversation_fail(
-            node, "the server has not loaded the module lawn; put "
-                  "loadmodule /path/to/lawn.so into its "
-                  "configuration, or do MODULE LOAD if it lets you");
+            node, "the module lawn is not loaded; add 'loadmodule "
+                  "/path/to/lawn.so' to the server's configuration, or run "
+                  "MODULE LOAD if the server allows it");
     } else if (!node->clustered || !node->replica) {
         continue_search(top, node, false);
     }
 }
 
-/* A reply that is a text, as most are. */
+/* Handles a reply that is a text, as most are. */
 static void
 read_text(struct top *top, struct top_node *node, enum top_question question,
           const char *text, size_t size)
@@ -387,8 +388,7 @@ read_reply(struct top *top, struct top_node *node,
 {
     size_t most = sizeof(node->asked) / sizeof(node->asked[0]);
     if (node->asked_count == 0) {
-        top_conversation_fail(
-            node, "the server said something that nobody asked for");
+        top_conversation_fail(node, "unexpected reply from the server");
         return;
     }
     struct top_asked asked = node->asked[node->asked_first];
@@ -411,8 +411,7 @@ read_reply(struct top *top, struct top_node *node,
         if (reply->kind == RESP_BULK || reply->kind == RESP_SIMPLE) {
             read_text(top, node, asked.question, reply->at, reply->size);
         } else {
-            top_conversation_fail(node,
-                                  "its reply to INFO is not what it should be");
+            top_conversation_fail(node, "invalid reply to INFO");
         }
     }
 }
@@ -426,7 +425,7 @@ end_round(struct top_node *node)
     top_queues_sweep(&node->queues);
 }
 
-/* Takes the replies that have come. */
+/* Handles the received replies. */
 static void
 read_replies(struct top *top, struct top_node *node)
 {
@@ -440,14 +439,12 @@ read_replies(struct top *top, struct top_node *node)
         return;
     }
     if (code == -EPROTO) {
-        top_conversation_fail(node,
-                              "what answers there does not speak RESP; is it a "
-                              "Redis or Valkey server, and without TLS?");
+        top_conversation_fail(node, "the reply is not RESP; is this a Redis or "
+                                    "Valkey server, and a port without TLS?");
     } else if (code == -EMSGSIZE) {
-        top_conversation_fail(node,
-                              "a reply is larger than any that was asked for");
+        top_conversation_fail(node, "the reply is too large");
     } else if (code < 0) {
-        top_conversation_fail(node, "no memory");
+        top_conversation_fail(node, "out of memory");
     } else if (node->asked_count == 0) {
         end_round(node);
     }

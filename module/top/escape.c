@@ -1,12 +1,12 @@
-/* escape.c - texts of servers, made safe: a key may be any bytes, and what a
- * terminal does with some of them is not for others to decide.
+/* escape.c - makes texts from servers safe to print. A key may contain any
+ * bytes, including terminal control sequences.
  */
 #include "top.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* One byte as it is shown, into out; its length. */
+/* Writes the printable form of one byte to out. Returns its length. */
 static size_t
 escape_byte(unsigned char byte, char out[5])
 {
@@ -28,7 +28,8 @@ top_escape(const char *text, size_t size, size_t most, char *out, size_t room)
 {
     static const char dots[] = "...";
     size_t length = 0;
-    size_t fits = 0; /* the end of the last that leaves room for the dots */
+    /* end of the last character that leaves room for the dots */
+    size_t fits = 0;
     if (most > room - 1) {
         most = room - 1;
     }

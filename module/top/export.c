@@ -1,9 +1,9 @@
-/* export.c - what "lawn top" knows, for other programs: a JSON object a line,
+/* export.c - output of "lawn top" for other programs: one JSON object per line,
  * and the text format of Prometheus.
  *
- * Figures that a module does not tell are left out, not told as zero. A key may be
- * any bytes: in JSON one that is no UTF-8 is told in hexadecimal as well; a label
- * of Prometheus has \xNN in the place of what cannot stand there.
+ * Fields that a module does not report are omitted, not printed as zero. A key
+ * may contain any bytes: in JSON, a key that is not UTF-8 is also printed in
+ * hexadecimal; a Prometheus label has \xNN for bytes that it cannot contain.
  */
 #include "output.h"
 #include "text.h"
@@ -20,8 +20,8 @@ count_servers(const struct top *top)
                                                 : (size_t)top->options->keys;
 }
 
-/* A string of JSON; bytes that are no UTF-8 become U+FFFD. False: there were
- * some. */
+/* Prints a JSON string; invalid UTF-8 becomes U+FFFD. Returns false if there
+ * was any. */
 static bool
 put_string(const char *text, size_t size)
 {
@@ -156,8 +156,9 @@ top_export_json(const struct top *top)
     fputs("]}\n", stdout);
 }
 
-/* The text of a label: \xNN for what is no character that can be seen; so that no
- * two keys have the same, a backslash is \\, and both have to be escaped. */
+/* Prints the text of a label, with \xNN for unprintable bytes. A backslash
+ * becomes \\, so that different keys have different labels; both are escaped
+ * again. */
 static void
 put_label(const char *text, size_t size)
 {
@@ -237,28 +238,29 @@ begin_metric(const char *name, const char *help, bool counter)
            counter ? "counter" : "gauge");
 }
 
-/* What a figure of INFO lawn is; by its name alone if it is a new one. */
+/* Returns the help text of a field of INFO lawn; a generic one for an unknown
+ * field. */
 static const char *
 help_of(const char *name)
 {
     static const char *const helps[][2] = {
         {"lawn_keys", "Queues."},
         {"lawn_timers", "Events in all queues."},
-        {"lawn_leased", "Events that workers have."},
-        {"lawn_dead", "Events that nobody is given again."},
+        {"lawn_leased", "Events leased to workers."},
+        {"lawn_dead", "Events that used up their tries."},
         {"lawn_pushed_total", "Events pushed."},
-        {"lawn_fired_total", "Events taken when they were due."},
-        {"lawn_dropped_total", "Events dropped for room."},
-        {"lawn_missed_total", "Periods with nobody there."},
-        {"lawn_leased_total", "Leases given."},
-        {"lawn_redelivered_total", "Events leased once more."},
+        {"lawn_fired_total", "Events delivered when due."},
+        {"lawn_dropped_total", "Events dropped because the queue was full."},
+        {"lawn_missed_total", "Periods that recurring events missed."},
+        {"lawn_leased_total", "Leases granted."},
+        {"lawn_redelivered_total", "Events leased again."},
         {"lawn_acked_total", "Leased events acknowledged."},
-        {"lawn_dead_total", "Events that went to dead letters."},
-        {"lawn_handed_total", "Events handed to sinks."},
-        {"lawn_sink_errors", "Times that a sink, or dead letters, refused."},
+        {"lawn_dead_total", "Events that became dead."},
+        {"lawn_handed_total", "Events delivered to sinks."},
+        {"lawn_sink_errors", "Errors of sinks and dead letter streams."},
         {"lawn_late_ms_p50", "Lateness of events, median."},
         {"lawn_late_ms_p99", "Lateness of events, 99th percentile."},
-        {"lawn_late_ms_max", "Lateness of events, greatest."},
+        {"lawn_late_ms_max", "Lateness of events, maximum."},
         {"lawn_wake_late_us_p99", "Lateness of wake-ups, 99th percentile."},
     };
     for (size_t i = 0; i < sizeof(helps) / sizeof(helps[0]); i++) {
@@ -266,10 +268,10 @@ help_of(const char *name)
             return helps[i][1];
         }
     }
-    return "As INFO lawn tells it.";
+    return "A field of INFO lawn.";
 }
 
-/* A figure of INFO lawn, of all servers that tell it. */
+/* Prints a field of INFO lawn of all servers that report it. */
 static void
 put_figure(const struct top *top, const char *name)
 {
@@ -288,7 +290,8 @@ put_figure(const struct top *top, const char *name)
     }
 }
 
-/* All figures of INFO lawn: those of the first server that has them say when. */
+/* Prints all fields of INFO lawn, each when the first server that has it is
+ * reached. */
 static void
 put_figures(const struct top *top)
 {
@@ -318,7 +321,7 @@ put_field(const struct top *top, size_t field)
     bool told = false;
     snprintf(name, sizeof(name), "lawn_queue_%s", names->prometheus);
     char help[96];
-    snprintf(help, sizeof(help), "Of a queue: %s.", names->help);
+    snprintf(help, sizeof(help), "Per queue: %s.", names->help);
     for (size_t i = 0; i < count_servers(top); i++) {
         const struct top_row *row = &top->rows[i];
         if (row->queue->figures[field] == TOP_ABSENT) {
@@ -339,7 +342,7 @@ put_field(const struct top *top, size_t field)
 void
 top_export_prometheus(const struct top *top)
 {
-    begin_metric("lawn_up", "Whether the server answered, and has the module.",
+    begin_metric("lawn_up", "1 if the server answered and has the module.",
                  false);
     for (size_t i = 0; i < top->count; i++) {
         fputs("lawn_up", stdout);
@@ -348,7 +351,7 @@ top_export_prometheus(const struct top *top)
     }
     put_figures(top);
     begin_metric("lawn_queues_left_out",
-                 "Queues that are not told of below; see --keys.", false);
+                 "Queues without metrics of their own; see --keys.", false);
     printf("lawn_queues_left_out %zu\n", top->rows_count - count_servers(top));
     for (size_t i = 0; i < TOP_FIELDS; i++) {
         put_field(top, i);

@@ -1,7 +1,7 @@
-/* link.c - the socket of a server that "lawn top" asks.
+/* link.c - the socket of a server.
  *
- * Nothing waits here but the lookup of a name; who polls says when there is
- * something to read or room to write.
+ * Only the lookup of a host name blocks. The caller polls the socket and
+ * reports when it is readable or writable.
  */
 #include "top.h"
 
@@ -33,18 +33,18 @@ fail(struct top_node *node, int error)
     const char *advice = "";
     if (error == ECONNREFUSED) {
         advice = node->url.path != NULL
-                     ? "; does a server run that has this socket?"
-                     : "; does a server run there, and on this port?";
+                     ? "; is a server running that listens on this socket?"
+                     : "; is a server running on this host and port?";
     } else if (error == ENOENT) {
-        advice = "; see unixsocket in the server's configuration";
+        advice = "; check unixsocket in the server's configuration";
     } else if (error == EACCES) {
-        advice = "; see unixsocketperm in the server's configuration";
+        advice = "; check unixsocketperm in the server's configuration";
     }
     top_conversation_fail(node, "%s%s", strerror(error), advice);
     return -error;
 }
 
-/* A socket that does not block, and begins to connect. */
+/* Opens a non-blocking socket and begins to connect. */
 static int
 begin_connect(struct top_node *node, int family, const struct sockaddr *address,
               socklen_t size)
@@ -97,7 +97,7 @@ top_link_open(struct top_node *node)
     hints.ai_socktype = SOCK_STREAM;
     int wrong = getaddrinfo(node->url.host, node->url.port, &hints, &found);
     if (wrong != 0) {
-        top_conversation_fail(node, "%s; is the name of the host right?",
+        top_conversation_fail(node, "%s; check the host name in the URL",
                               gai_strerror(wrong));
         return -ENOENT;
     }
@@ -146,8 +146,8 @@ top_link_write(struct top_node *node)
         if (sent < 0 && (errno == EAGAIN || errno == EINTR)) {
             return 0;
         }
-        /* Who is refused is told why, and only then is the link closed: what
-         * there is to read comes first. */
+        /* A server that refuses a client sends the reason and then closes the
+         * connection: read it first. */
         if (sent < 0 && errno == EPIPE) {
             out->sent = out->size;
             return 0;

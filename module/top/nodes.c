@@ -1,9 +1,10 @@
-/* nodes.c - the servers that "lawn top" asks: those of the URLs, and the
+/* nodes.c - the servers that "lawn top" queries: those of the URLs, and the
  * masters of their clusters.
  *
- * One node of a cluster is asked who its masters are, in each round: the one of
- * the URL, or another if that is away. A node is known by its id, as it may have
- * several addresses; a master that was told and is none any more goes.
+ * One node of each cluster is asked for the masters in each round: that of the
+ * URL, or another one if that is down. A node is identified by its id, because
+ * it may have several addresses. A listed node that is no longer a master is
+ * removed.
  */
 #include "top.h"
 
@@ -71,7 +72,7 @@ top_nodes_asks(const struct top *top, const struct top_node *node)
         if (other == node) {
             return true;
         }
-        /* One before us does it, unless it is known to be away. */
+        /* An earlier node does it, unless it is known to be down. */
         if (other->answered || other->error[0] == '\0') {
             return false;
         }
@@ -79,7 +80,8 @@ top_nodes_asks(const struct top *top, const struct top_node *node)
     return true;
 }
 
-/* The next word of a line, ended by a zero; NULL: none. */
+/* Returns the next word of a line, terminated by a zero; NULL if there is
+ * none. */
 static char *
 next_word(char **line)
 {
@@ -93,7 +95,7 @@ next_word(char **line)
     return word;
 }
 
-/* Whether a list of words with commas between has this one. */
+/* Returns true if a comma-separated list contains this word. */
 static bool
 list_has(const char *list, const char *word)
 {
@@ -119,7 +121,7 @@ copy_text(const char *text)
     return copy;
 }
 
-/* Adds the master at "ip:port@bus,name", of the cluster that node is in. */
+/* Adds the master at "ip:port@bus,name" of the node's cluster. */
 static void
 add_master(struct top *top, const struct top_node *node, const char *id,
            char *address)
@@ -131,7 +133,8 @@ add_master(struct top *top, const struct top_node *node, const char *id,
         return;
     }
     *colon = '\0';
-    /* A node that has not been told its own address is where we are. */
+    /* A node that does not know its own address has the address that we
+     * used. */
     url.host = copy_text(*address != '\0' ? address : node->url.host);
     url.port = copy_text(colon + 1);
     url.db = copy_text("0");

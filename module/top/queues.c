@@ -1,8 +1,8 @@
-/* queues.c - the queues of a server and what it says of them.
+/* queues.c - the queues of a server and their reported data.
  *
- * A queue is remembered from one round to the next, since rates are differences.
- * A count that became less began anew, with its key or its server; there is no
- * rate then. Cost: O(1) to find a queue; O(queues) to forget those gone.
+ * A queue is kept between rounds, because rates are differences. A counter that
+ * decreased was restarted with its key or its server; it has no rate then.
+ * Cost: O(1) to find a queue; O(queues) to remove deleted ones.
  */
 #include "top.h"
 
@@ -12,35 +12,37 @@
 #include <string.h>
 
 const struct top_field_names top_fields[TOP_FIELDS] = {
-    [TOP_LEN] = {"len", "len", "events in it"},
-    [TOP_WAITING] = {"waiting", "waiting", "events whose time has not come"},
-    [TOP_DUE] = {"due", "due", "events that can be taken now"},
-    [TOP_LEASED] = {"leased", "leased", "events that a worker has"},
-    [TOP_DEAD] = {"dead", "dead", "events whose tries are used up"},
-    [TOP_NEXT] = {"next", "next_ms", "when the next event is due, Unix time"},
+    [TOP_LEN] = {"len", "len", "events"},
+    [TOP_WAITING] = {"waiting", "waiting", "events that are not yet due"},
+    [TOP_DUE] = {"due", "due", "events that are due"},
+    [TOP_LEASED] = {"leased", "leased", "events leased to workers"},
+    [TOP_DEAD] = {"dead", "dead", "events that used up their tries"},
+    [TOP_NEXT] = {"next", "next_ms",
+                  "Unix time at which the next event is due"},
     [TOP_OLDEST] = {"oldest-due", "oldest_due_ms",
-                    "for how long the oldest due event has been due"},
+                    "time since the oldest due event became due"},
     [TOP_PUSHED] = {"pushed", "pushed_total", "events pushed"},
-    [TOP_FIRED] = {"fired", "fired_total", "events taken when they were due"},
+    [TOP_FIRED] = {"fired", "fired_total", "events delivered when due"},
     [TOP_ACKED] = {"acked", "acked_total", "leased events acknowledged"},
     [TOP_REDELIVERED] = {"redelivered", "redelivered_total",
-                         "events leased once more"},
-    [TOP_HANDED] = {"handed", "handed_total", "events handed to the sink"},
-    [TOP_MISSED] = {"missed", "missed_total", "periods with nobody there"},
-    [TOP_DROPPED] = {"dropped", "dropped_total", "events dropped for room"},
-    [TOP_LEASES] = {"leased-total", "leased_total", "leases given"},
-    [TOP_DIED] = {"dead-total", "dead_total",
-                  "events that went to the dead letters"},
+                         "events leased again"},
+    [TOP_HANDED] = {"handed", "handed_total", "events delivered to the sink"},
+    [TOP_MISSED] = {"missed", "missed_total",
+                    "periods that recurring events missed"},
+    [TOP_DROPPED] = {"dropped", "dropped_total",
+                     "events dropped because the queue was full"},
+    [TOP_LEASES] = {"leased-total", "leased_total", "leases granted"},
+    [TOP_DIED] = {"dead-total", "dead_total", "events that became dead"},
     [TOP_ERRORS] = {"sink-errors", "sink_errors_total",
-                    "times that the sink, or the dead letters, refused"},
+                    "errors of the sink or the dead letter stream"},
     [TOP_LATE_P50] = {"late-p50-ms", "late_ms_p50", "lateness, median"},
     [TOP_LATE_P99] = {"late-p99-ms", "late_ms_p99",
                       "lateness, 99th percentile"},
     [TOP_LATE_MAX] = {"late-max-ms", "late_ms_max", "lateness, greatest"},
     [TOP_TTLS] = {"ttls", "ttls", "different delays"},
-    [TOP_BYTES] = {"bytes", "bytes", "memory that it takes"},
+    [TOP_BYTES] = {"bytes", "bytes", "memory in use"},
     [TOP_DATA] = {"data-bytes", "data_bytes", "bytes of ids and payloads"},
-    [TOP_PAUSED] = {"paused", "paused", "1 if it is paused"},
+    [TOP_PAUSED] = {"paused", "paused", "1 if paused"},
 };
 
 const char *const top_words[TOP_WORDS] = {
@@ -74,7 +76,7 @@ free_queue(struct top_queue *queue)
     free(queue);
 }
 
-/* Where a key stands in the table, or would. */
+/* Returns the slot of a key in the table, or where it would be. */
 static uint32_t *
 find_slot(const struct top_queues *queues, uint64_t hash, const char *key,
           size_t size)
@@ -232,7 +234,7 @@ set_field(struct top_queue *queue, const struct resp_value *name,
     }
 }
 
-/* How fast a count grew; negative: that is not known. */
+/* Returns the growth rate of a counter; negative if unknown. */
 static double
 rate_of(int64_t before, int64_t after, uint64_t ns)
 {
@@ -283,7 +285,7 @@ top_queue_due(struct top_queue *queue, int64_t due)
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         int64_t other = queue->figures[others[i]];
-        /* They are not of the same moment, and not to be trusted. */
+        /* The numbers are from different moments, and untrusted. */
         if (other > 0) {
             waiting = other < waiting ? waiting - other : 0;
         }
@@ -324,7 +326,7 @@ top_figures_find(const struct top_figures *figures, const char *name)
     return NULL;
 }
 
-/* "lawn_keys:12", if it is of that form, into a figure. */
+/* Parses a line such as "lawn_keys:12" into a figure. */
 static bool
 read_figure(struct top_figure *figure, const char *line, size_t size)
 {

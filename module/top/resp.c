@@ -1,10 +1,10 @@
 /* resp.c - RESP2 in memory.
  *
- * A reply is looked at twice: first its frame, as the bytes come, each of them
- * once; then, when all of it is there, its values are laid out in one block. So
- * no memory is taken for what a reply only claims to have, and half a reply is
- * never seen. A frame that is read wrongly would make nonsense of all that
- * follows: whoever gets an error closes the connection.
+ * A reply is read in two passes. The first checks its structure while the bytes
+ * arrive, each byte once. When the reply is complete, the second builds its
+ * values in one block. So no memory is allocated for data that a reply only
+ * announces, and incomplete replies are never returned. After a protocol error
+ * the position in the stream is unknown: the caller must close the connection.
  */
 #include "resp.h"
 
@@ -61,7 +61,8 @@ resp_came(struct resp_reader *reader, size_t size)
     reader->end += size;
 }
 
-/* The number in a line of that length. False: it is none. */
+/* Parses the number in a line of this length. Returns false if it is
+ * invalid. */
 static bool
 read_number(const char *at, size_t size, int64_t *number)
 {
@@ -77,8 +78,8 @@ read_number(const char *at, size_t size, int64_t *number)
     return true;
 }
 
-/* The line at `at`, which begins with its kind, without its end. 1; 0: its end
- * has not come; or an error. */
+/* Finds the line at `at`, which begins with its type byte; length excludes the
+ * line end. Returns 1; 0 if the line is incomplete; or an error. */
 static int
 find_line(const char *bytes, size_t at, size_t end, size_t *length)
 {
@@ -101,7 +102,7 @@ find_line(const char *bytes, size_t at, size_t end, size_t *length)
     return size > RESP_LINE ? -EMSGSIZE : 1;
 }
 
-/* Enters an array, unless it has nothing in it. */
+/* Enters an array, unless it is empty. */
 static int
 enter(struct resp_reader *reader, int64_t count)
 {
@@ -115,13 +116,13 @@ enter(struct resp_reader *reader, int64_t count)
         return -EMSGSIZE;
     }
     reader->values += (size_t)count;
-    /* One more: the array itself is done with below. */
+    /* Plus one for the array itself, which is counted below. */
     reader->left[reader->depth++] = (size_t)count + 1;
     return 1;
 }
 
-/* Passes one value, or the head of an array. 1; 0: not all of it has come; or an
- * error. */
+/* Skips one value, or the head of an array. Returns 1; 0 if it is incomplete;
+ * or an error. */
 static int
 pass(struct resp_reader *reader)
 {
@@ -157,8 +158,8 @@ pass(struct resp_reader *reader)
     return *line == '*' ? enter(reader, number) : 1;
 }
 
-/* Lays out the value at *at, and moves on. All of it is known to be there and to
- * be well-formed; arrays are RESP_DEPTH deep at most. */
+/* Builds the value at *at, and advances *at. The value is known to be complete
+ * and well-formed; arrays are nested at most RESP_DEPTH deep. */
 static void
 build(struct resp_reader *reader, size_t *at, struct resp_value *value,
       size_t *used)

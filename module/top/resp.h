@@ -1,8 +1,9 @@
-/* resp.h - RESP2, the protocol of Redis and Valkey, in memory: commands are written
- * into a buffer, replies are read out of one. Who has a socket moves the bytes.
+/* resp.h - RESP2, the protocol of Redis and Valkey, in memory: writes commands
+ * to a buffer, and parses replies from one. The caller moves the bytes between
+ * buffers and socket.
  *
- * What answers may be anything, so a reply is bounded in all ways: in bytes, in
- * values, in depth. Cost: O(1) for each byte, however the bytes come in.
+ * The peer may be anything, so a reply is limited in bytes, values and depth.
+ * Cost: O(1) for each byte, however the bytes are divided.
  */
 #ifndef LAWN_MODULE_RESP_H
 #define LAWN_MODULE_RESP_H
@@ -11,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RESP_DEPTH 8                  /* arrays in arrays */
+#define RESP_DEPTH 8                  /* nested arrays */
 #define RESP_LINE 65536               /* bytes of a line: an error, a number */
 #define RESP_BYTES ((size_t)64 << 20) /* of a reply */
 #define RESP_VALUES ((size_t)1 << 20) /* in a reply */
@@ -25,7 +26,8 @@ enum resp_kind {
     RESP_NULL,
 };
 
-/* Text stands at `at` in SIMPLE, ERROR and BULK, and is not ended by a zero. */
+/* For SIMPLE, ERROR and BULK, `at` points to the text, which is not
+ * zero-terminated. */
 struct resp_value {
     enum resp_kind kind;
     int64_t integer;
@@ -35,8 +37,8 @@ struct resp_value {
     size_t count;
 };
 
-/* bytes[begin .. end) have come and are not used up; up to `at` they have been
- * looked at. left[] is how many values are still to come in each open array. */
+/* bytes[begin .. end) are received and unused; those before `at` were examined.
+ * left[] is the number of missing values of each open array. */
 struct resp_reader {
     char *bytes;
     size_t begin;
@@ -50,7 +52,7 @@ struct resp_reader {
     size_t tree_room;
 };
 
-/* Commands that are to be sent: bytes[sent .. size). */
+/* Commands to be sent: bytes[sent .. size). */
 struct resp_writer {
     char *bytes;
     size_t sent;
@@ -58,19 +60,20 @@ struct resp_writer {
     size_t room;
 };
 
-/* All zero is one that has nothing; what was in it is forgotten. */
+/* Free the memory. All zero is the empty state. */
 void resp_reader_fini(struct resp_reader *reader);
 void resp_writer_fini(struct resp_writer *writer);
 
-/* Where up to *room bytes, 4096 at least, may be put; NULL: no memory. A reply
- * that was handed out is gone. */
+/* Returns a buffer for up to *room bytes, at least 4096; NULL if memory
+ * allocation fails. Invalidates the last reply. */
 char *resp_room(struct resp_reader *reader, size_t *room);
-/* That so many were put there. */
+/* Reports that this number of bytes was received. */
 void resp_came(struct resp_reader *reader, size_t size);
 
-/* The next reply. 1: there it is, until the next call with this reader. 0: more
- * bytes are needed. -EPROTO: it is none; -EMSGSIZE: it is beyond the bounds;
- * -ENOMEM. After an error the reader is of no further use. */
+/* Parses the next reply. Returns 1 if it is complete; it is valid until the
+ * next call with this reader. Returns 0 if more bytes are needed; -EPROTO if it
+ * is malformed; -EMSGSIZE if it exceeds the limits; -ENOMEM. After an error the
+ * reader must not be used. */
 int resp_next(struct resp_reader *reader, const struct resp_value **reply);
 
 struct resp_word {
@@ -78,11 +81,11 @@ struct resp_word {
     size_t size;
 };
 
-/* Adds a command. False: no memory. */
+/* Appends a command. Returns false if memory allocation fails. */
 bool resp_command(struct resp_writer *writer, const struct resp_word *words,
                   size_t count);
 
-/* Whether a text of a reply is this one; never for what is no text. */
+/* Returns true if the value is a text and equals this one. */
 bool resp_is(const struct resp_value *value, const char *text);
 
 #endif

@@ -1,21 +1,21 @@
-/* rows.c - the queues of all servers in the order in which they are shown.
+/* rows.c - the queues of all servers in display order.
  *
- * Numbers go down, names and times to come go up; what is not told comes last.
- * Cost: O(queues log queues), in each refresh.
+ * Numbers are sorted in descending order, names and future times in ascending
+ * order; missing values are last. Cost: O(queues log queues) per refresh.
  */
 #include "top.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* As --sort has them. */
+/* The names of --sort. */
 const char *const top_sorts[] = {
     "key",    "len",    "waiting", "due",   "leased", "dead",
     "next",   "oldest", "pushed",  "fired", "acked",  "redelivered",
     "handed", "p50",    "p99",     "max",   "errors", NULL,
 };
 
-/* What is compared of each: a figure, or, from the counts on, its rate. */
+/* The field to compare for each: its value or, for counters, its rate. */
 static const enum top_field sort_fields[] = {
     TOP_FIELDS,   TOP_LEN,         TOP_WAITING, TOP_DUE,      TOP_LEASED,
     TOP_DEAD,     TOP_NEXT,        TOP_OLDEST,  TOP_PUSHED,   TOP_FIRED,
@@ -23,7 +23,7 @@ static const enum top_field sort_fields[] = {
     TOP_LATE_MAX, TOP_ERRORS,
 };
 
-/* qsort() hands nothing on. */
+/* qsort() has no argument for the comparison. */
 static enum top_field sort_field;
 
 static int

@@ -1,9 +1,9 @@
-/* table.c - the table of "lawn top": the servers, all queues together, and a
- * line for each queue.
+/* table.c - the table of "lawn top": the servers, the totals, and a line for
+ * each queue.
  *
- * A column is as wide as its widest cell. If the terminal has too few columns, those
- * that matter least are left out, until a key has room; the key stands last, since
- * it may have blanks in it. A line never ends in a blank.
+ * A column is as wide as its widest cell. If the terminal is too narrow, the
+ * least important columns are omitted until the key has room. The key is last,
+ * because it may contain blanks. No line ends in a blank.
  */
 #include "text.h"
 #include "top.h"
@@ -14,11 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TABLE_KEY 20      /* columns that a key should have at least */
-#define TABLE_KEY_MAX 400 /* and that it gets at most */
-#define TABLE_SERVERS 8   /* that are told of on a screen */
-#define TABLE_TROUBLES                                                         \
-    3 /* sinks that do not work, of which the error is told */
+#define TABLE_KEY 20      /* minimum width of a key */
+#define TABLE_KEY_MAX 400 /* maximum width of a key */
+#define TABLE_SERVERS 8   /* servers shown on a screen */
+#define TABLE_TROUBLES 3  /* sink errors shown */
 
 enum table_kind {
     TABLE_COUNT,
@@ -29,7 +28,7 @@ enum table_kind {
     TABLE_SERVER
 };
 
-/* keep: which are left out first, those with the greatest number. */
+/* keep: columns with the greatest number are omitted first. */
 static const struct table_column {
     const char *title;
     enum table_kind kind;
@@ -61,17 +60,17 @@ struct table_cell {
     char s[32];
 };
 
-/* cells[row][column], and how wide a column is; 0: it is left out. */
+/* cells[row][column], and the width of each column; 0: omitted. */
 struct table {
     const struct top *top;
     bool full;
     size_t rows;
     struct table_cell (*cells)[TABLE_COLUMNS];
     size_t width[TABLE_COLUMNS];
-    size_t columns; /* of the screen; 0: there is none */
+    size_t columns; /* of the screen; 0: no screen */
 };
 
-/* Milliseconds in a few characters: 250ms, 4.1s, 3m, 5h, 12d. */
+/* Formats milliseconds briefly: 250ms, 4.1s, 3m, 5h, 12d. */
 static struct table_cell
 ms_cell(int64_t ms)
 {
@@ -109,7 +108,7 @@ count_cell(int64_t count, bool full)
     return cell;
 }
 
-/* To a tenth if it is small. */
+/* With one decimal if small. */
 static struct table_cell
 rate_cell(double rate)
 {
@@ -174,7 +173,7 @@ fill_cells(struct table *table)
     }
 }
 
-/* Leaves columns out until there is room for a key; how much there is. */
+/* Omits columns until there is room for a key. Returns the width of the key. */
 static size_t
 fit_columns(struct table *table, size_t columns)
 {
@@ -201,7 +200,7 @@ fit_columns(struct table *table, size_t columns)
     }
 }
 
-/* Writes a line, no longer than the screen is wide. */
+/* Prints a line, cut to the width of the screen. */
 static void put_line(const struct table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -223,7 +222,7 @@ put_line(const struct table *table, const char *format, ...)
     printf("%.*s%s", (int)length, line, table->columns > 0 ? "\033[K\n" : "\n");
 }
 
-/* A line of the table; row is that of the titles if it is beyond the last. */
+/* Prints a row of the table; the titles if row is beyond the last. */
 static void
 put_row(const struct table *table, size_t row, size_t key_width)
 {
@@ -257,7 +256,8 @@ put_server(const struct table *table, const struct top_node *node)
         top_figures_find(&node->figures, "lawn_timers");
     if (!node->answered) {
         put_line(table, "%s  %s", node->name,
-                 node->error[0] != '\0' ? node->error : "is being asked");
+                 node->error[0] != '\0' ? node->error
+                                        : "waiting for the first reply");
         return;
     }
     put_line(table, "%s  %s %s%s: %s queues, %s events%s", node->name,
@@ -265,17 +265,17 @@ put_server(const struct table *table, const struct top_node *node)
              node->replica ? "replica" : "master",
              count_cell(keys != NULL ? keys->value : -1, table->full).s,
              count_cell(timers != NULL ? timers->value : -1, table->full).s,
-             node->queues.more ? "; more than can be shown"
+             node->queues.more ? "; too many queues to show all"
              : node->searched || (node->clustered && node->replica)
                  ? ""
-                 : "; still looking for keys");
+                 : "; still scanning for keys");
     if (node->refused > 0) {
         put_line(table, "%s  %zu queues are not shown: %s", node->name,
                  node->refused, node->refusal);
     }
 }
 
-/* The greatest of a figure of all servers: of lateness there is no sum. */
+/* Returns the maximum of a figure over all servers: lateness has no sum. */
 static int64_t
 find_most(const struct top *top, const char *name)
 {
@@ -311,7 +311,7 @@ put_totals(const struct table *table)
         at += (size_t)snprintf(line + at, sizeof(line) - at, ", %s leased",
                                count_cell(leased, table->full).s);
     }
-    at += (size_t)snprintf(line + at, sizeof(line) - at, "; a second:");
+    at += (size_t)snprintf(line + at, sizeof(line) - at, "; per second:");
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         struct top_figure sum = top_sum(top, rates[i][1]);
         if (sum.value >= 0) {
@@ -331,7 +331,8 @@ put_totals(const struct table *table)
              ms_cell(find_most(top, "lawn_late_ms_max")).s, wakes.s);
 }
 
-/* Who says it, and what: the server tells of dead letters by two words before. */
+/* Returns where an error occurred, and removes the prefix by which the server
+ * marks errors of dead letter streams. */
 static const char *
 error_source(const struct top_queue *queue, const char **error)
 {
@@ -342,11 +343,11 @@ error_source(const struct top_queue *queue, const char **error)
         *error += sizeof(before) - 1;
     }
     return dead || (sink != NULL && strcmp(sink, "none") == 0)
-               ? "its dead letters say"
-               : "its sink says";
+               ? "dead letter stream error"
+               : "sink error";
 }
 
-/* Sinks that do not work; how many lines, of at most so many. */
+/* Prints at most this number of sink errors. Returns the number of lines. */
 static size_t
 put_troubles(const struct table *table, size_t most)
 {
@@ -368,7 +369,8 @@ put_troubles(const struct table *table, size_t most)
     return told;
 }
 
-/* How many servers are told of on a screen of so many rows. */
+/* Returns the number of servers to show on a screen with this number of
+ * rows. */
 static size_t
 count_shown(const struct top *top, size_t rows)
 {
@@ -376,7 +378,7 @@ count_shown(const struct top *top, size_t rows)
     return rows == 0 || top->count <= most ? top->count : most;
 }
 
-/* Those that do not answer come first, if not all are told of. */
+/* If not all servers are shown, those that do not answer are first. */
 static void
 put_head(const struct table *table, size_t servers)
 {
@@ -392,7 +394,7 @@ put_head(const struct table *table, size_t servers)
         }
     }
     if (servers < top->count) {
-        put_line(table, "... and %zu servers more", top->count - servers);
+        put_line(table, "... and %zu more servers", top->count - servers);
     }
     put_totals(table);
     put_line(table, "%s", "");

@@ -1,9 +1,9 @@
-/* top.c - "lawn top": the queues of servers that have the module lawn.
+/* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
- * All servers are asked at once, and what they have said is shown each time that
- * the interval ends. A server that is slow goes on with its round meanwhile, and
- * one that does not answer holds up no other: only the first table waits for all,
- * --timeout at most. See top.h for what is in which file.
+ * All servers are queried concurrently, and the data received so far is shown
+ * at the end of each interval. A slow server continues its round meanwhile, and
+ * one that does not answer delays no other. Only the first table waits for all
+ * servers, at most --timeout. See top.h for an overview of the files.
  */
 #include "top.h"
 
@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 
-#define TOP_NAP 250 /* ms that a signal may go unnoticed */
+#define TOP_NAP 250 /* maximum delay of a signal, in ms */
 
 static volatile sig_atomic_t signaled;
 
@@ -29,7 +29,7 @@ on_signal(int number)
     signaled = 1;
 }
 
-/* The first signal ends the view, a second one the process. */
+/* The first signal ends the display, a second one the process. */
 static void
 catch_signals(void)
 {
@@ -54,7 +54,7 @@ read_clock(struct top *top)
         (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* Waits for sockets, until a time at most. */
+/* Polls the sockets, at most until a time. */
 static void
 poll_links(struct top *top, struct pollfd *polls, uint64_t until)
 {
@@ -96,8 +96,8 @@ is_idle(const struct top *top)
     return true;
 }
 
-/* Talks with the servers until then, or until nobody has anything to say. False:
- * a signal has come. */
+/* Communicates with the servers until then or, with `all`, until all rounds are
+ * complete. Returns false after a signal. */
 static bool
 talk(struct top *top, struct pollfd *polls, uint64_t until, bool all)
 {
@@ -117,7 +117,7 @@ count_answers(const struct top *top)
     return answered;
 }
 
-/* What went wrong, on stderr. */
+/* Prints the errors to stderr. */
 static void
 complain(const struct top *top)
 {
@@ -158,12 +158,12 @@ show(struct top *top, bool screen)
         good = top_table_write(top, 0, 0);
     }
     if (!good) {
-        fputs("lawn top: no memory\n", stderr);
+        fputs("lawn top: out of memory\n", stderr);
     }
     return good;
 }
 
-/* The first round: it shows whether there is anything to look at. */
+/* Runs the first round, which shows whether there is anything to display. */
 static int
 begin_round(struct top *top, struct pollfd *polls)
 {
@@ -180,7 +180,7 @@ begin_round(struct top *top, struct pollfd *polls)
     return count_answers(top) < top->count ? VERBS_INPUT : VERBS_OK;
 }
 
-/* Shows, waits and asks, for ever. */
+/* Displays, waits and queries until a signal arrives. */
 static int
 watch(struct top *top, struct pollfd *polls, bool screen)
 {
@@ -220,7 +220,7 @@ run_view(struct top *top)
         !top->options->once && !top->options->json && screen_possible();
     struct pollfd *polls = calloc(TOP_NODES, sizeof(*polls));
     if (polls == NULL) {
-        fputs("lawn top: no memory\n", stderr);
+        fputs("lawn top: out of memory\n", stderr);
         return VERBS_FAILED;
     }
     catch_signals();
@@ -254,8 +254,8 @@ add_url(struct top *top, char *text)
         return true;
     }
     top_url_hide(text);
-    fprintf(stderr, "lawn top: '%s' is no URL of a server: %s\n", text,
-            wrong != NULL ? wrong : "no memory");
+    fprintf(stderr, "lawn top: invalid server URL '%s': %s\n", text,
+            wrong != NULL ? wrong : "out of memory");
     if (wrong != NULL) {
         top_url_fini(&url);
     }
@@ -274,7 +274,7 @@ run_top(const struct options_verb *verb, int argc, char **argv)
     }
     options.once = options.once || options.prometheus;
     if (options.json && options.prometheus) {
-        fputs("lawn top: --json and --prometheus exclude each other\n", stderr);
+        fputs("lawn top: --json and --prometheus cannot be combined\n", stderr);
         return VERBS_USAGE;
     }
     bool good = options.urls.count > 0 || add_url(&top, usual);
@@ -283,7 +283,9 @@ run_top(const struct options_verb *verb, int argc, char **argv)
     }
     code = VERBS_USAGE;
     if (good && top.count > TOP_NODES) {
-        fprintf(stderr, "lawn top: more than %d servers\n", TOP_NODES);
+        fprintf(stderr,
+                "lawn top: too many servers, at most %d are supported\n",
+                TOP_NODES);
         good = false;
     }
     if (good) {
@@ -300,7 +302,7 @@ static const struct options_spec top_specs[] = {
         .name = "every",
         .value = "SECONDS",
         .initial = "1",
-        .help = "how often servers are asked",
+        .help = "interval between two queries of each server",
         .accepts = "a time from 0.05 to 86400 seconds, such as 5, 0.5 or 2m",
         .parse = options_seconds,
         .min = TOP_SECOND / 20,
@@ -311,7 +313,7 @@ static const struct options_spec top_specs[] = {
         .name = "sort",
         .value = "COLUMN",
         .initial = "len",
-        .help = "the column by which queues are sorted",
+        .help = "sort queues by this column",
         .parse = options_word,
         .words = top_sorts,
         .offset = offsetof(struct top_options, sort),
@@ -320,7 +322,7 @@ static const struct options_spec top_specs[] = {
         .name = "keys",
         .value = "N",
         .initial = "100",
-        .help = "how many queues are shown at most",
+        .help = "show at most this number of queues",
         .accepts = "a count from 1 to 100000",
         .parse = options_count,
         .min = 1,
@@ -329,19 +331,19 @@ static const struct options_spec top_specs[] = {
     },
     {
         .name = "once",
-        .help = "print one table, and exit",
+        .help = "print one table and exit",
         .parse = options_flag,
         .offset = offsetof(struct top_options, once),
     },
     {
         .name = "json",
-        .help = "print a JSON object each time instead of a table",
+        .help = "print a JSON object per interval instead of a table",
         .parse = options_flag,
         .offset = offsetof(struct top_options, json),
     },
     {
         .name = "prometheus",
-        .help = "print the figures once, in the text format of Prometheus",
+        .help = "print the metrics once, in the Prometheus text format",
         .parse = options_flag,
         .offset = offsetof(struct top_options, prometheus),
     },
@@ -349,7 +351,7 @@ static const struct options_spec top_specs[] = {
         .name = "timeout",
         .value = "SECONDS",
         .initial = "5",
-        .help = "how long a server may be silent before it counts as away",
+        .help = "report a server as down after this time without a reply",
         .accepts = "a time from 0.05 to 3600 seconds, such as 5, 0.5 or 2m",
         .parse = options_seconds,
         .min = TOP_SECOND / 20,
@@ -363,16 +365,17 @@ const struct options_verb top_verb = {
     .name = "top",
     .summary = "watch the queues of Redis and Valkey servers with lawn.so",
     .details =
-        "Shows the queues of servers that have loaded the module lawn: how "
-        "many\n"
-        "events wait, are due, are leased; how many are pushed, fired and\n"
-        "acknowledged a second, and how late. Of a cluster one URL will do.\n"
-        "On a terminal it draws, elsewhere it prints tables. Ctrl-C ends it.\n"
+        "Shows the queues of servers that have loaded the module lawn: the\n"
+        "number of pending, due and leased events; the number pushed, fired\n"
+        "and acknowledged per second; and how late events are. For a\n"
+        "cluster, the URL of one node is enough. On a terminal it redraws\n"
+        "one table; otherwise it prints a table per interval. Ctrl-C ends\n"
+        "it.\n"
         "\n"
-        "A URL is redis://[user[:password]@]host[:port][/db], by default\n"
-        "redis://127.0.0.1:6379, or just host:port; unix:///path, or just a\n"
-        "path, of a socket.\n"
-        "The password is better put into the environment: LAWN_PASSWORD.\n",
+        "A URL is redis://[user[:password]@]host[:port][/db] or host:port,\n"
+        "by default redis://127.0.0.1:6379; for a Unix socket, unix:///path\n"
+        "or a path. Prefer the environment variable LAWN_PASSWORD for the\n"
+        "password.\n",
     .example = "lawn top --once --sort due redis://127.0.0.1:6379",
     .specs = top_specs,
     .operands = "[URL]...",

@@ -1,14 +1,15 @@
-/* top.h - "lawn top": servers, their queues, and what is shown of them.
+/* top.h - "lawn top": servers, their queues, and the display.
  *
- * A node is one server: given by a URL, or told by a cluster. It is asked in
- * rounds; a round is a conversation, in which each reply may lead to further
- * questions (conversation.c). All nodes talk at once, by poll() (top.c). What they said
- * is written as a table (table.c), on a screen, as JSON or for
+ * A node is one server: given by a URL, or found through a cluster. It is
+ * queried in rounds. A round is a conversation, in which a reply may lead to
+ * further commands (conversation.c). All nodes are served concurrently with
+ * poll() (top.c). The results are printed as a table (table.c), as JSON or for
  * Prometheus (export.c).
  *
- * A server's work for one round is bounded: TOP_PAGES calls of SCAN, and TOP_ASKED
- * queues. With more of them each is asked in its turn; those that are shown, each
- * time. With --once all are asked, for TOP_SEARCH at most.
+ * The load on a server per round is limited: TOP_PAGES calls of SCAN, and
+ * TOP_ASKED queues. If there are more queues, they are queried in turn; those
+ * that are shown, each time. With --once all are queried, for at most
+ * TOP_SEARCH.
  */
 #ifndef LAWN_MODULE_TOP_H
 #define LAWN_MODULE_TOP_H
@@ -23,28 +24,28 @@
 extern const struct options_verb top_verb;
 
 #define TOP_SECOND UINT64_C(1000000000)
-#define TOP_NODES 4096    /* of all clusters */
-#define TOP_QUEUES 100000 /* of a node; others are left out */
-#define TOP_PAGES 16      /* SCANs in a round, of TOP_PAGE keys */
+#define TOP_NODES 4096    /* in all clusters */
+#define TOP_QUEUES 100000 /* per node; others are ignored */
+#define TOP_PAGES 16      /* SCANs per round, of TOP_PAGE keys */
 #define TOP_PAGE "1000"
-#define TOP_ASKED 1000               /* queues that are asked in a round */
-#define TOP_AHEAD 128                /* questions without an answer */
-#define TOP_SEARCH (10 * TOP_SECOND) /* how long --once looks for keys */
-#define TOP_FIGURES 96               /* of INFO lawn */
-#define TOP_ABSENT INT64_MIN         /* a figure that was not told */
+#define TOP_ASKED 1000               /* queues queried per round */
+#define TOP_AHEAD 128                /* commands without a reply */
+#define TOP_SEARCH (10 * TOP_SECOND) /* time limit of --once to find keys */
+#define TOP_FIGURES 96               /* fields of INFO lawn */
+#define TOP_ABSENT INT64_MIN         /* a value that was not reported */
 
-/* Where a server is. With a path it is a socket of this machine. */
+/* The address of a server. With a path it is a Unix socket. */
 struct top_url {
     char *host;
     char *port;
     char *path;
-    char *user;     /* NULL: the default one */
+    char *user;     /* NULL: the default user */
     char *password; /* NULL: none; never printed */
     char *db;       /* digits */
 };
 
-/* What LAWN.INFO tells of a queue, by number: see top_fields. A module of another
- * age tells fewer; then they are TOP_ABSENT. */
+/* The numeric fields of LAWN.INFO: see top_fields. An older module reports
+ * fewer; the others are TOP_ABSENT. */
 enum top_field {
     TOP_LEN,
     TOP_WAITING,
@@ -53,7 +54,7 @@ enum top_field {
     TOP_DEAD,
     TOP_NEXT,
     TOP_OLDEST,
-    TOP_PUSHED, /* from here on counts, of which there are rates */
+    TOP_PUSHED, /* from here on counters, which have rates */
     TOP_FIRED,
     TOP_ACKED,
     TOP_REDELIVERED,
@@ -63,7 +64,7 @@ enum top_field {
     TOP_LEASES,
     TOP_DIED,
     TOP_ERRORS,
-    TOP_LATE_P50, /* to here */
+    TOP_LATE_P50, /* up to here */
     TOP_LATE_P99,
     TOP_LATE_MAX,
     TOP_TTLS,
@@ -75,7 +76,7 @@ enum top_field {
 #define TOP_COUNTS TOP_PUSHED
 #define TOP_RATES (TOP_LATE_P50 - TOP_COUNTS)
 
-/* And in words. */
+/* The text fields of LAWN.INFO. */
 enum top_word {
     TOP_SINK,
     TOP_SINK_TO,
@@ -85,42 +86,42 @@ enum top_word {
 };
 
 struct top_field_names {
-    const char *told;       /* by LAWN.INFO */
-    const char *prometheus; /* without "lawn_queue_" */
+    const char *told;       /* name in LAWN.INFO */
+    const char *prometheus; /* name without "lawn_queue_" */
     const char *help;
 };
 extern const struct top_field_names top_fields[TOP_FIELDS];
 extern const char *const top_words[TOP_WORDS];
 
-/* A queue. rate[] is negative where there is none yet. */
+/* A queue. rate[] is negative where no rate is known yet. */
 struct top_queue {
     char *key;
     size_t size;
     uint64_t hash;
-    uint64_t at; /* when it was told, in ns; 0: not yet */
+    uint64_t at; /* time of the last report, in ns; 0: none yet */
     int64_t figures[TOP_FIELDS];
     double rates[TOP_RATES];
-    char *words[TOP_WORDS]; /* NULL: not told */
+    char *words[TOP_WORDS]; /* NULL: not reported */
     bool gone;
     bool shown;
 };
 
-/* The queues of a node: list[0 .. count), and a table of places in it, plus one,
- * by hash. */
+/* The queues of a node: list[0 .. count), and a hash table of their indexes
+ * plus one. */
 struct top_queues {
     struct top_queue **list;
     size_t count;
     size_t room;
     uint32_t *table;
     size_t slots; /* a power of two */
-    bool more;    /* than TOP_QUEUES */
+    bool more;    /* there are more than TOP_QUEUES */
 };
 
-/* A line of INFO lawn, its name with "lawn_". */
+/* A line of INFO lawn; the name includes "lawn_". */
 struct top_figure {
     char name[48];
     int64_t value;
-    double rate; /* negative: none */
+    double rate; /* negative: unknown */
 };
 
 struct top_figures {
@@ -129,7 +130,7 @@ struct top_figures {
     uint64_t at;
 };
 
-/* A question that has not been answered; most are of no queue. */
+/* A command without a reply; most are not about a queue. */
 struct top_asked {
     enum top_question {
         TOP_ASK_AUTH,
@@ -148,29 +149,29 @@ struct top_asked {
 };
 
 enum top_state {
-    TOP_IDLE,       /* a round is over */
-    TOP_CONNECTING, /* in a round */
+    TOP_IDLE,       /* between two rounds */
+    TOP_CONNECTING, /* from here on: in a round */
     TOP_TALKING,
 };
 
 struct top_node {
     struct top_url url;
-    char *name;   /* host:port, or the path; for people */
-    size_t group; /* the node that a URL gave and that led to this one */
-    char id[48];  /* in its cluster; empty: not known */
-    bool told;    /* by a cluster, not by a URL */
-    bool listed;  /* in its cluster's last list */
+    char *name;   /* host:port or the path, for display */
+    size_t group; /* the node of the URL that led to this one */
+    char id[48];  /* in its cluster; empty: unknown */
+    bool told;    /* found through a cluster, not a URL */
+    bool listed;  /* in the last list of its cluster */
     bool clustered;
     bool replica;
-    bool answered;    /* the last round was a success */
-    char error[320];  /* why not */
+    bool answered;    /* the last round was successful */
+    char error[320];  /* the error otherwise */
     char version[64]; /* "redis 7.0.15" */
-    int64_t clock;    /* the server's, ahead of ours, in ms */
+    int64_t clock;    /* how far the server's clock is ahead of ours, in ms */
 
     enum top_state state;
     int socket;      /* -1: none */
     size_t attempts; /* addresses of the host that were tried */
-    int refused_by;  /* the error of the last of them */
+    int refused_by;  /* error of the last of them */
     uint64_t deadline;
     struct resp_reader in;
     struct resp_writer out;
@@ -182,12 +183,12 @@ struct top_node {
     struct top_queues queues;
     char cursor[24]; /* of SCAN */
     size_t pages;    /* scanned in this round */
-    bool searched;   /* all keys were looked at, or all queues are known */
-    struct top_queue **plan; /* those to be asked in this round */
+    bool searched;   /* all keys were scanned, or all queues are known */
+    struct top_queue **plan; /* the queues to query in this round */
     size_t planned;
     size_t plan_at;
-    size_t turn;    /* the place of the queue that has waited longest */
-    size_t refused; /* queues that would not be asked */
+    size_t turn;    /* index of the queue that has waited longest */
+    size_t refused; /* queues to which access was denied */
     char refusal[160];
     uint64_t begun;
 };
@@ -212,50 +213,53 @@ struct top {
     const struct top_options *options;
     struct top_node **nodes;
     size_t count;
-    struct top_row *rows; /* to be shown first comes first */
+    struct top_row *rows; /* in display order */
     size_t rows_count;
     uint64_t now;      /* ns, monotonic */
     uint64_t clock_ms; /* wall clock */
 };
 
-/* url.c. NULL, or what is wrong with it. */
+/* url.c. Parses a URL. Returns NULL, or the error. */
 const char *top_url_read(struct top_url *url, char *text);
 void top_url_fini(struct top_url *url);
-/* What people call the server; NULL: no memory. */
+/* Returns the name of the server for display; NULL if memory allocation
+ * fails. */
 char *top_url_name(const struct top_url *url);
-/* The text of a URL, which may be wrong in any way, without its password. */
+/* Hides the password in the text of a URL, which may be invalid in any way. */
 void top_url_hide(char *text);
 
 /* queues.c */
 struct top_queue *top_queues_add(struct top_queues *queues, const char *key,
                                  size_t size);
-void top_queues_sweep(struct top_queues *queues); /* forgets those gone */
+void top_queues_sweep(struct top_queues *queues); /* removes deleted queues */
 void top_queues_fini(struct top_queues *queues);
-/* What LAWN.INFO said. False: it is not what it should be. */
+/* Parses the reply to LAWN.INFO. Returns false if it is invalid. */
 bool top_queue_read(struct top_queue *queue, const struct resp_value *reply,
                     uint64_t now);
-/* The number of those due was asked for. */
+/* Sets the number of due events, from a separate command. */
 void top_queue_due(struct top_queue *queue, int64_t due);
-/* What INFO lawn said. */
+/* Parses the section INFO lawn. */
 void top_figures_read(struct top_figures *figures, const char *text,
                       size_t size, uint64_t now);
 const struct top_figure *top_figures_find(const struct top_figures *figures,
                                           const char *name);
-/* The line of INFO that begins with name and a colon; NULL: none. */
+/* Returns the value of the line of INFO that begins with name and a colon; NULL
+ * if there is none. */
 const char *top_info_line(const char *text, size_t size, const char *name,
                           size_t *length);
 
-/* link.c: the socket of a node. 0 or -errno, and then the node has failed.
- * A host may have several addresses; open() begins with the next one. */
+/* link.c: the socket of a node. These return 0, or -errno after the node has
+ * failed. A host may have several addresses; open() begins with the next
+ * one. */
 int top_link_open(struct top_node *node);
-/* 1: not with this address; another is tried. */
+/* Returns 1 if this address failed and another one is tried. */
 int top_link_connected(struct top_node *node);
 int top_link_write(struct top_node *node);
 int top_link_read(struct top_node *node);
 void top_link_close(struct top_node *node);
 
-/* conversation.c: begins a round; goes on with it when its socket is ready; ends it.
- * `once`: there will be no other. */
+/* conversation.c: begin a round; continue it when its socket is ready; end it.
+ * `once`: it is the only round. */
 void top_conversation_begin(struct top *top, struct top_node *node);
 void top_conversation_continue(struct top *top, struct top_node *node,
                                short events);
@@ -266,26 +270,28 @@ void top_conversation_fail(struct top_node *node, const char *format, ...)
 struct top_node *top_nodes_add(struct top *top, struct top_url *url);
 void top_nodes_read(struct top *top, struct top_node *node, const char *text,
                     size_t size);
-/* Forgets those that their cluster does not have any more. */
+/* Removes the nodes that are no longer in their cluster. */
 void top_nodes_sweep(struct top *top);
 void top_nodes_fini(struct top *top);
-/* Whether this one is to ask its cluster for the nodes. */
+/* Returns true if this node must ask its cluster for the nodes. */
 bool top_nodes_asks(const struct top *top, const struct top_node *node);
 
-/* rows.c: all queues, sorted, those to be shown first. False: no memory. */
+/* rows.c: sorts all queues in display order. Returns false if memory allocation
+ * fails. */
 extern const char *const top_sorts[]; /* NULL after the last */
 bool top_rows_make(struct top *top);
-/* The sum of a figure of INFO lawn, and of its rate, over all servers; TOP_ABSENT,
- * and negative, if none has it. */
+/* Returns the sum of a field of INFO lawn, and of its rate, over all servers;
+ * TOP_ABSENT and a negative rate if no server reports it. */
 struct top_figure top_sum(const struct top *top, const char *name);
 
-/* table.c: the table, for a screen of that size; columns 0: there is none, and
- * numbers are told in full. False: no memory. */
+/* table.c: prints the table for a screen of this size. columns 0: there is no
+ * screen, and numbers are printed in full. Returns false if memory allocation
+ * fails. */
 bool top_table_write(const struct top *top, size_t columns, size_t rows);
 
-/* escape.c: a text of a server's, so that it is safe on a terminal: ASCII, the
- * rest as \xNN. At most `most` characters, and room - 1; one that does not fit ends
- * with "...". Returns its length. */
+/* escape.c: converts a text from a server to printable ASCII, with \xNN for
+ * other bytes. Writes at most `most` characters, and room - 1; a longer text
+ * ends with "...". Returns the length. */
 size_t top_escape(const char *text, size_t size, size_t most, char *out,
                   size_t room);
 

@@ -1,8 +1,9 @@
-/* url.c - where a server is: redis://[user[:password]@][host][:port][/db],
- * unix://[user[:password]@]/path, or just a path.
+/* url.c - the address of a server:
+ * redis://[user[:password]@][host][:port][/db], unix://[user[:password]@]/path,
+ * or a path.
  *
- * The password is taken out of the text, which is the process's argument, so that
- * a list of processes does not show it for longer than it takes to start.
+ * The password is overwritten in the text, which is the process's argument, so
+ * that a list of processes shows it only during the start.
  */
 #include "top.h"
 
@@ -20,8 +21,8 @@ top_url_fini(struct top_url *url)
     }
 }
 
-/* Where the user and the password end: at the last @ before a path begins; NULL:
- * there are none. */
+/* Returns the end of user and password: the last @ before a path begins; NULL
+ * if there is none. */
 static char *
 find_at(char *rest)
 {
@@ -37,8 +38,8 @@ find_at(char *rest)
     return at;
 }
 
-/* Up to the last @ of all: in a URL that is none, what comes before the last may
- * be the rest of a password. */
+/* Hides all up to the last @: in an invalid URL, everything before it may be
+ * part of a password. */
 void
 top_url_hide(char *text)
 {
@@ -63,7 +64,8 @@ hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* A copy of some bytes, with %40 as @. False: no memory, or a % too many. */
+/* Copies bytes, decoding %40 to @ and so on. Returns false if memory allocation
+ * fails or an escape is invalid. */
 static bool
 copy_decoded(char **out, const char *from, size_t size, bool decode)
 {
@@ -100,7 +102,7 @@ is_number(const char *text, size_t size, unsigned long least,
     return number >= least && number <= most;
 }
 
-/* user:password@, of which either may be missing. */
+/* Parses user:password@; either part may be missing. */
 static const char *
 read_user(struct top_url *url, char **rest)
 {
@@ -122,26 +124,25 @@ read_user(struct top_url *url, char **rest)
     }
     *rest = at + 1;
     return good ? NULL
-                : "a % in user or password is not followed by two hexadecimal "
-                  "digits; write % itself as %25";
+                : "a % in user or password must be followed by two hexadecimal "
+                  "digits; write % as %25";
 }
 
-/* host:port/db, of which each may be missing. */
+/* Parses host:port/db; each part may be missing. */
 static const char *
 read_place(struct top_url *url, const char *rest)
 {
     const char *slash = strchr(rest, '/');
     const char *host = rest;
     if (strchr(rest, '@') != NULL) {
-        return "there is an @ too many; write @ and / in a password as %40 "
-               "and %2F";
+        return "more than one @; write @ and / in a password as %40 and %2F";
     }
     size_t host_size = strcspn(rest, ":/");
     if (*rest == '[') {
         host = rest + 1;
         host_size = strcspn(host, "]/");
         if (host[host_size] != ']') {
-            return "the ] after the address is missing";
+            return "missing ] after the IPv6 address";
         }
         rest = host + host_size + 1;
     } else {
@@ -150,11 +151,11 @@ read_place(struct top_url *url, const char *rest)
     size_t size = slash != NULL ? (size_t)(slash - rest) : strlen(rest);
     if (size > 0 &&
         (*rest != ':' || !is_number(rest + 1, size - 1, 1, 65535))) {
-        return "the port is no number from 1 to 65535";
+        return "the port must be a number from 1 to 65535";
     }
     const char *db = slash != NULL ? slash + 1 : "";
     if (*db != '\0' && !is_number(db, strlen(db), 0, 999999)) {
-        return "what follows the / is no number of a database";
+        return "the database after the / must be a number from 0 to 999999";
     }
     if (host_size == 0) {
         host = "127.0.0.1";
@@ -165,12 +166,12 @@ read_place(struct top_url *url, const char *rest)
                       size > 0 ? size - 1 : 4, false) ||
         !copy_decoded(&url->db, *db != '\0' ? db : "0",
                       *db != '\0' ? strlen(db) : 1, false)) {
-        return "no memory";
+        return "out of memory";
     }
     return NULL;
 }
 
-/* Whatever has no password of its own has that of the environment. */
+/* Uses the password of the environment if the URL has none. */
 static const char *
 add_password(struct top_url *url)
 {
@@ -180,7 +181,7 @@ add_password(struct top_url *url)
     }
     return copy_decoded(&url->password, password, strlen(password), false)
                ? NULL
-               : "no memory";
+               : "out of memory";
 }
 
 const char *
@@ -190,8 +191,8 @@ top_url_read(struct top_url *url, char *text)
     memset(url, 0, sizeof(*url));
     if (strncmp(text, "rediss://", 9) == 0 ||
         strncmp(text, "valkeys://", 10) == 0) {
-        return "TLS is not spoken here; make a tunnel, with stunnel or ssh -L, "
-               "and name its end";
+        return "TLS is not supported; use a tunnel (stunnel, ssh -L) and its "
+               "local address";
     }
     char *scheme = strstr(text, "://");
     bool is_unix = strncmp(text, "unix://", 7) == 0;
@@ -201,7 +202,7 @@ top_url_read(struct top_url *url, char *text)
     if (!is_unix && !is_path && !is_place &&
         strncmp(text, "redis://", 8) != 0 &&
         strncmp(text, "valkey://", 9) != 0) {
-        return "it begins with none of redis://, valkey:// and unix://";
+        return "unknown scheme; use redis://, valkey:// or unix://";
     }
     if (!is_path) {
         wrong = read_user(url, &rest);
@@ -211,11 +212,11 @@ top_url_read(struct top_url *url, char *text)
     }
     if (wrong == NULL && (is_unix || is_path)) {
         if (*rest == '\0') {
-            return "the path of the socket is missing";
+            return "missing socket path";
         }
         if (!copy_decoded(&url->path, rest, strlen(rest), false) ||
             !copy_decoded(&url->db, "0", 1, false)) {
-            wrong = "no memory";
+            wrong = "out of memory";
         }
     }
     return wrong != NULL ? wrong : add_password(url);

@@ -1,6 +1,7 @@
-/* ev.c - the wake-up of a loop is a timer of libev's; or, if it is for at once, an
- * idle watcher, as libev waits a millisecond for any timer. That one has the
- * highest priority: at a lower one, it would not come as long as others do. */
+/* ev.c - wakes a loop by a timer of libev. For an immediate wake-up it uses an
+ * idle watcher, because libev waits a millisecond for any timer. The idle
+ * watcher has the highest priority: with a lower one it would not run while
+ * other watchers are active. */
 #include <lawn_ev.h>
 
 #include <errno.h>
@@ -9,7 +10,7 @@
 
 struct lawn_ev {
     ev_timer timer;
-    ev_idle idle; /* not both are active */
+    ev_idle idle; /* at most one of the two is active */
     struct ev_loop *ev;
     struct lawn_loop *loop;
 };
@@ -49,9 +50,10 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
         ev_idle_start(host->ev, &host->idle);
         return;
     }
-    /* libev counts from when it woke, unless it is told to look. It adds numbers
-     * of seconds since the boot as double, which after years are some tenths of
-     * a microsecond off: rather late than early. */
+    /* libev counts from the time when it woke, unless it updates its clock. It
+     * adds seconds since boot as double, which after years have an error of
+     * some tenths of a microsecond. The added microsecond prevents waking too
+     * early. */
     ev_now_update(host->ev);
     ev_timer_set(&host->timer, (double)(when - now) * 1e-9 + 1e-6, 0.);
     ev_timer_start(host->ev, &host->timer);

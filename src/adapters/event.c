@@ -1,4 +1,4 @@
-/* event.c - the wake-up of a loop is an event of libevent's with a timeout. */
+/* event.c - wakes a loop by a timeout event of libevent. */
 #include <lawn_event.h>
 
 #include <errno.h>
@@ -6,8 +6,8 @@
 #include <event2/event_struct.h>
 #include <stdlib.h>
 
-/* Further ahead we wake for nothing, every 34 years: no time_t is too small for
- * that. */
+/* For times further away, the loop wakes without a due timer every 34 years.
+ * This fits in any time_t. */
 #define LAWN_EVENT_FAR ((UINT64_C(1) << 30) * LAWN_LOOP_SECOND)
 
 struct lawn_event {
@@ -25,9 +25,10 @@ on_timer(evutil_socket_t fd, short events, void *context)
     (void)lawn_loop_woken(host->loop);
 }
 
-/* libevent counts from when it woke, and its clock may be some milliseconds
- * behind: it may wake us as much too early. What is left then is set anew; as it
- * waits a whole millisecond for the rest of one, it does not spin. */
+/* libevent counts from the time when it woke, and its clock may lag by some
+ * milliseconds. So it may wake the loop too early by as much; then the
+ * remaining time is set again. libevent rounds up to milliseconds, so this does
+ * not spin. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
@@ -44,7 +45,7 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
     timeout.tv_sec = (time_t)(wait / LAWN_LOOP_SECOND);
     timeout.tv_usec = (suseconds_t)(wait % LAWN_LOOP_SECOND / 1000);
     if (event_add(&host->timer, &timeout) != 0) {
-        /* No memory: better too often than never. */
+        /* Out of memory: wake too often rather than never. */
         event_active(&host->timer, EV_TIMEOUT, 0);
     }
 }

@@ -1,14 +1,14 @@
-/* glib.c - the wake-up of a loop is the ready time of a GSource. */
+/* glib.c - wakes a loop by the ready time of a GSource. */
 #include <lawn_glib.h>
 
 #include <glib.h>
 
 struct lawn_glib {
-    GSource source; /* first: GLib makes it, and frees it */
+    GSource source; /* first: allocated and freed by GLib */
     struct lawn_loop *loop;
 };
 
-/* GLib would dispatch again at once, if the ready time were left as it is. */
+/* GLib would dispatch again at once if the ready time were not reset. */
 static gboolean
 dispatch(GSource *source, GSourceFunc callback, gpointer data)
 {
@@ -21,8 +21,8 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* GLib counts microseconds, and has cut off what is less: to be not early, the
- * sum is rounded up, and one more. */
+/* GLib counts in microseconds and truncates. To avoid waking early, the time is
+ * rounded up, plus one. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

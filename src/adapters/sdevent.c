@@ -1,4 +1,4 @@
-/* sdevent.c - the wake-up of a loop is a time source of sd-event's. */
+/* sdevent.c - wakes a loop by a time source of sd-event. */
 #include <lawn_sdevent.h>
 
 #include <errno.h>
@@ -26,9 +26,10 @@ on_timer(sd_event_source *source, uint64_t when, void *context)
     return 0;
 }
 
-/* The loop's clock is the source's, or one of the user's: so the difference counts,
- * rounded up to be not early. sd-event has made what it needs with the source: it
- * refuses only where it does not run, when it has finished and after a fork. */
+/* The loop's clock is the clock of the source or a custom one, so this uses the
+ * difference, rounded up to avoid waking early. The setters allocate nothing;
+ * they fail only if sd-event has finished or after a fork, when it does not
+ * run. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

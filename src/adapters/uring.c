@@ -1,17 +1,17 @@
-/* uring.c - the wake-up of a loop is a timeout of an io_uring's.
+/* uring.c - wakes a loop by a timeout of an io_uring.
  *
- * A timeout in flight is changed by a request of its own, which fails when the
- * timeout has come meanwhile; the two complete in any order. To stay out of that
- * race, one change is under way at a time, and what is wanted next waits for it:
+ * A timeout in flight is changed by another request, which fails if the timeout
+ * has expired meanwhile. The two complete in any order. To avoid this race, at
+ * most one change is in progress, and further changes wait for its completion:
  *
- *   flight    the timeout was prepared, and has not completed
- *   changing  a change of it was prepared, and has not completed
- *   dying     it was taken back, and is about to complete
+ *   flight    the timeout was prepared and has not completed
+ *   changing  a change of it was prepared and has not completed
+ *   dying     it was canceled and is about to complete
  *
- * Each change completes as soon as it is submitted, so that nothing waits long.
- * The kernel reads how long to wait when the request is submitted, which may be
- * long after it was prepared: timeout and change have one each, that is not touched
- * until the request has completed.
+ * Each change completes as soon as it is submitted, so the waits are short. The
+ * kernel reads the time when the request is submitted, which may be long after
+ * it was prepared. So timeout and change have separate timespecs, which are not
+ * modified until the request has completed.
  */
 #include <lawn_uring.h>
 
@@ -24,25 +24,25 @@
 struct lawn_uring {
     struct io_uring *ring;
     struct lawn_loop *loop;
-    uint64_t timeout; /* user_data of the timeout, and of what changes it */
+    uint64_t timeout; /* user_data of the timeout; change: of the changes */
     uint64_t change;
-    uint64_t wanted; /* LAWN_NEVER: none */
-    uint64_t set;    /* of the timeout in flight */
+    uint64_t wanted; /* LAWN_NEVER if none */
+    uint64_t set;    /* time of the timeout in flight */
     bool boottime;
     bool flight;
     bool changing;
-    bool removing; /* the change takes it back */
+    bool removing; /* the change cancels the timeout */
     bool dying;
     struct __kernel_timespec timeout_wait;
     struct __kernel_timespec change_wait;
 };
 
-/* Completions of a loop that was freed are not taken for those of another. */
+/* Distinguishes completions of a freed loop from those of another. */
 static atomic_uint last_number;
 
-/* How long it is until a time of the loop's. The kernel counts that from when it
- * is submitted, so that it is not early. A time on its clock would be wrong where
- * ours is another: in a time namespace. */
+/* Returns the time until `when`. The kernel counts from the submission, so the
+ * timeout is not early. An absolute time would be wrong if the kernel's clock
+ * differs, as in a time namespace. */
 static struct __kernel_timespec
 time_until(const struct lawn_uring *host, uint64_t when)
 {
@@ -54,8 +54,9 @@ time_until(const struct lawn_uring *host, uint64_t when)
         .tv_nsec = (long long)(wait % LAWN_LOOP_SECOND)};
 }
 
-/* An entry of the submission queue; NULL if that is full and the kernel does not
- * take it now, as when completions are waiting. */
+/* Returns an entry of the submission queue. Returns NULL if the queue is full
+ * and the kernel does not accept entries now, for example because completions
+ * are pending. */
 static struct io_uring_sqe *
 get_entry(struct io_uring *ring)
 {
@@ -68,8 +69,8 @@ get_entry(struct io_uring *ring)
     return sqe;
 }
 
-/* Brings the timeout in line with what is wanted; if it cannot now, it will when
- * the next completion is handed in. */
+/* Sets the timeout to the wanted time. If that is not possible now, it is done
+ * at the next completion. */
 static void
 sync_timeout(struct lawn_uring *host)
 {
@@ -122,15 +123,15 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
     bool ours =
         cqe->user_data == host->timeout || cqe->user_data == host->change;
     if (cqe->user_data == host->change) {
-        /* If it failed, the timeout had come before, and wakes us anyway. */
+        /* If it failed, the timeout has expired and wakes the loop anyway. */
         host->changing = false;
         host->dying = host->flight && host->removing;
     } else if (ours) {
         host->flight = host->dying = false;
         bool woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
         if (res != -ECANCELED) {
-            /* If it was refused, it would be again: that waits for the loop to
-             * ask for another. */
+            /* If it was rejected, it would be again: wait until the loop
+             * requests another one. */
             host->wanted = LAWN_NEVER;
         }
         if (woken) {
@@ -191,10 +192,10 @@ lawn_uring_free(struct lawn_loop *loop)
         }
         do {
             submitted = io_uring_submit(host->ring);
-            (void)sched_yield(); /* a kernel's thread may have to take it */
+            (void)sched_yield(); /* a kernel thread may have to take it */
         } while (submitted >= 0 && io_uring_sq_ready(host->ring) > 0);
     }
-    /* What the kernel did not take still has the address of a time. */
+    /* Requests that the kernel did not accept still point to a timespec. */
     if (submitted >= 0) {
         free(host);
     }

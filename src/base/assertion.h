@@ -1,9 +1,10 @@
-/* assertion.h - assertions of all levels of the library.
+/* assertion.h - assertions for all levels of the library.
  *
- * LAWN_ASSERT is for conditions that only a bug can break, ours or the caller's:
- * unless NDEBUG is defined, it prints file, line, function and a message, and calls
- * abort(). What a user, a clock, an allocator or a file can do is handled instead.
- * With LAWN_FREESTANDING there is nothing to print with, and it traps.
+ * LAWN_ASSERT is for conditions that only a bug in the library or its caller
+ * can violate. Unless NDEBUG is defined, a failed assertion prints file, line,
+ * function and a message, and calls abort(); with LAWN_FREESTANDING it traps,
+ * because it cannot print. Errors that a user, a clock, an allocator or a file
+ * can cause are handled, not asserted.
  */
 #ifndef LAWN_BASE_ASSERTION_H
 #define LAWN_BASE_ASSERTION_H

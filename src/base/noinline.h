@@ -1,5 +1,5 @@
-/* noinline.h - keeps a function that is rare or long out of the short one that
- * calls it, where it would take registers that the usual path needs. */
+/* noinline.h - keeps rare or long code out of line. Inlined into a short
+ * function it would take registers that the fast path needs. */
 #ifndef LAWN_BASE_NOINLINE_H
 #define LAWN_BASE_NOINLINE_H
 

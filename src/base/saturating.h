@@ -1,5 +1,4 @@
-/* saturating.h - arithmetic on times that ends at the last tick and never wraps
- * [P9]. */
+/* saturating.h - addition of times that saturates at the last tick [P9]. */
 #ifndef LAWN_BASE_SATURATING_H
 #define LAWN_BASE_SATURATING_H
 
@@ -8,7 +7,7 @@
 /* The latest deadline and the latest time. */
 #define LAWN_LAST (LAWN_NEVER - 1)
 
-/* time + more, at most LAWN_LAST. Any time, any number of ticks. */
+/* Returns time + more, at most LAWN_LAST, for any arguments. */
 /*@ assigns \nothing;
   @ ensures \result == \min(time + more, LAWN_LAST);
   @*/

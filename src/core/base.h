@@ -1,4 +1,4 @@
-/* base.h - what every file of the core uses: assertions, limits, hints. */
+/* base.h - assertions, limits and compiler hints for all files of the core. */
 #ifndef LAWN_CORE_BASE_H
 #define LAWN_CORE_BASE_H
 
@@ -8,15 +8,15 @@
 #include "../base/assertion.h"
 #include "../base/noinline.h"
 #include "../base/saturating.h"
-#else /* all files are in one folder, as clib puts them */
+#else /* all files are in one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #include "saturating.h"
 #endif
 
-/* What is done only with LAWN_NAIVE: then a lawn has no index, asks for no blade,
- * and keeps no lower bound. It has a list of all timers, and looks through all of
- * it each time. That is slower, but it has to fire the same, and tests compare. */
+/* With LAWN_NAIVE, a lawn is a single list of all timers that every call
+ * searches: it uses no index, blades or lower bound. It is slow, but it must
+ * fire the same timers in the same order; tests compare the two. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement
 #else

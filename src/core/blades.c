@@ -1,8 +1,8 @@
-/* blades.c - the table of blades: see blades.h for the idea. */
+/* blades.c - the table of blades: see blades.h. */
 #include "internal.h"
 
-/* Blades in the table for so many TTLs, or for the default: homes and spare ones.
- */
+/* Returns the number of blades, including spare ones, for this number of TTLs;
+ * 0 means the default. */
 size_t
 lawn__blades_count(size_t wanted)
 {
@@ -35,7 +35,7 @@ lawn__blades_init(struct lawn_blades *blades, struct lawn_blade *all,
     }
 }
 
-/* The first blade of the set that a blade belongs to. */
+/* Returns the first blade of the set of a blade. */
 static inline struct lawn_blade *
 find_set(const struct lawn_blades *blades, const struct lawn_blade *blade)
 {
@@ -55,7 +55,7 @@ find_in_set(struct lawn_blade *set, uint64_t ttl)
     return NULL;
 }
 
-/* The blade that has the TTL, or NULL. */
+/* Returns the blade of the TTL, or NULL. */
 struct lawn_blade *
 lawn__blades_find(const struct lawn_blades *blades, uint64_t ttl,
                   uint64_t deadline)
@@ -69,7 +69,7 @@ lawn__blades_find(const struct lawn_blades *blades, uint64_t ttl,
     return blade != NULL ? blade : find_in_set(find_set(blades, far), ttl);
 }
 
-/* A free blade, at home or close to it, or NULL. */
+/* Returns a free blade in the set of home, preferably home itself, or NULL. */
 static struct lawn_blade *
 find_free(const struct lawn_blades *blades, struct lawn_blade *home)
 {
@@ -86,7 +86,7 @@ find_free(const struct lawn_blades *blades, struct lawn_blade *home)
     return NULL;
 }
 
-/* A free blade for a TTL, or NULL. */
+/* Returns a free blade for a TTL, or NULL. */
 struct lawn_blade *
 lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
                    uint64_t deadline)
@@ -102,8 +102,8 @@ lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
     return blade;
 }
 
-/* No blade takes further timers until it has run empty. Tells the latest
- * deadline of all that they hold. */
+/* Closes all blades: a blade accepts timers again once it is empty. Returns the
+ * latest deadline on any blade. */
 uint64_t
 lawn__blades_close(struct lawn_blades *blades, uintptr_t key)
 {

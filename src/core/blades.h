@@ -1,19 +1,19 @@
-/* blades.h - the table of blades: TTL -> queue of timers.
+/* blades.h - the table of blades: maps a TTL to a queue of timers.
  *
- * The table never grows. A TTL's hash names two blades, its home and a second
- * one far away, and the TTL may stand in any blade of their two sets of four. A
- * blade that holds no timer is free for any TTL. The table is twice as large as
- * the number of TTLs it is made for; up to that number, a TTL practically
- * always finds a blade. One that finds none gets none, and its timers go into
- * the index one by one: that costs no more than in a timing wheel, so a flood
- * of distinct TTLs, even chosen to collide, does no harm [P8].
+ * The table never grows. The hash of a TTL selects two blades, its home and a
+ * second one far away; the TTL may use any blade of the two sets of four that
+ * contain them. An empty blade is free for any TTL. The table has twice as many
+ * blades as the number of TTLs it was made for; up to that number, almost every
+ * TTL finds a blade. The timers of a TTL that finds none go into the index
+ * individually. That costs no more than a timing wheel, so a flood of distinct
+ * TTLs does no harm, even if they are chosen to collide [P8].
  *
- * STRIPES. A queue of a million timers in scattered memory is slow to drain:
- * each timer tells only where the next one is, and the processor waits for
- * memory each time. So a TTL may have several blades, in neighbouring sets,
- * picked by the low bits of the deadline: then there are several chains to
- * follow at once. The choice depends on TTL and deadline only, hence timers of
- * one TTL and one deadline share a blade, and P4 holds.
+ * STRIPES. Draining a queue of a million timers in scattered memory is slow:
+ * the address of each timer is in the previous one, so the processor waits for
+ * memory each time. Therefore a TTL may have several blades, in adjacent sets,
+ * selected by the low bits of the deadline; draining them follows several
+ * chains at once. The selection depends on TTL and deadline only, so timers
+ * with the same TTL and deadline share a blade, and P4 holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
@@ -25,14 +25,15 @@
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
 #define LAWN_BLADES_DEFAULT 1024u
-/* Blades behind the last home, for its stripes. */
+/* Blades after the last home, for its stripes. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
-/* From so many homes on, what is close in one half is far in the other. */
+/* From this number of homes on, the second home can be moved to the other half
+ * of the table. */
 #define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
-/* queue holds the timers, ttl is theirs (LAWN_NEVER: it takes no more timers).
- * entry is the time under which the index lists the blade, LAWN_NEVER if it does
- * not. */
+/* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade accepts
+ * no timers. indexed_at is the time of the blade's index entry, or LAWN_NEVER
+ * if it has none. */
 struct lawn_blade {
     struct lawn_link queue;
     uint64_t ttl;
@@ -41,32 +42,32 @@ struct lawn_blade {
 
 struct lawn_blades {
     struct lawn_blade *all;
-    uint32_t count;  /* homes and spare ones */
+    uint32_t count;  /* homes and spare blades */
     uint32_t homes;  /* a power of two */
-    uint32_t shift;  /* 64 - log2 of the homes */
-    uint32_t stripe; /* 0, or the bits of deadline * WAYS to add to the home */
+    uint32_t shift;  /* 64 - log2(homes) */
+    uint32_t stripe; /* 0, or the mask for deadline * WAYS, added to the home */
 };
 
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
                    "a set fills two cache lines");
 
-/* The leading bits of the product with an odd constant spread TTLs that differ
- * in few bits, whichever they are. Of those tried, this one makes the TTLs that
- * people use, round numbers of seconds to nanoseconds, share a home least. */
+/* The leading bits of the product with an odd constant distinguish TTLs that
+ * differ in few bits. Of the constants tried, this one causes the fewest
+ * collisions among common TTLs: round numbers of seconds to nanoseconds. */
 static inline uint64_t
 lawn__blades_hash(uint64_t ttl)
 {
     return ttl * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
-/* The number of the set, without stripes, that a hash leads to. */
+/* Returns the number of the set of a hash, without stripes. */
 static inline uint64_t
 lawn__blades_set_of(const struct lawn_blades *blades, uint64_t hash)
 {
     return (hash >> blades->shift) / LAWN_BLADES_WAYS;
 }
 
-/* Whether no stripe's set of one choice is another stripe's set of the other. */
+/* Returns whether the stripes of the two homes use disjoint sets. */
 static inline bool
 lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
                    uint64_t far)
@@ -77,9 +78,9 @@ lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
     return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
 }
 
-/* The hash for the second choice: other bits are the leading ones. If that is
- * too close to the first, it is in the other half of the table, where that is
- * large enough. */
+/* Returns the hash of the second home: other bits of the hash become the
+ * leading ones. If both homes would be too close, the second moves to the other
+ * half of the table, provided the table is large enough. */
 static inline uint64_t
 lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 {
@@ -91,7 +92,7 @@ lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
                : far ^ UINT64_C(1) << 63;
 }
 
-/* Where a timer belongs whose TTL has this hash. */
+/* Returns the blade of a timer with this deadline whose TTL has this hash. */
 static inline struct lawn_blade *
 lawn__blades_at(const struct lawn_blades *blades, uint64_t hash,
                 uint64_t deadline)

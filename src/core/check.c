@@ -1,7 +1,8 @@
-/* check.c - walks a whole lawn and names the first broken invariant.
+/* check.c - checks all invariants of a lawn and reports the first that is
+ * violated.
  *
- * Written from the list in internal.h, not from the code that keeps it: it
- * recomputes what the other files remember, by plain looping.
+ * It is written from the list in internal.h, not from the code that maintains
+ * the invariants: it recomputes what the other files cache, by simple loops.
  */
 #include "internal.h"
 
@@ -10,8 +11,8 @@
 struct lawn_checking {
     const struct lawn *lawn;
     FILE *out;
-    uint64_t running; /* timers seen */
-    uint64_t index;   /* entries seen */
+    uint64_t running; /* timers found */
+    uint64_t index;   /* entries found */
 };
 
 static bool
@@ -25,8 +26,8 @@ report_broken(struct lawn_checking *checking, const char *invariant,
     return false;
 }
 
-/* Walks one queue of timers. sorted: as a blade is; else they only have to
- * belong to the given slot. */
+/* Checks one queue. If sorted is true, it must be sorted like a blade;
+ * otherwise its timers must belong to the slot. */
 static bool
 check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
             bool sorted, uint32_t slot)
@@ -77,7 +78,8 @@ check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
     return true;
 }
 
-/* Whether a blade's last timer is due after what a start would append. */
+/* Returns whether the blade's last timer is due after a timer started now would
+ * be. */
 static bool
 is_too_late(const struct lawn *lawn, const struct lawn_blade *blade)
 {
@@ -204,7 +206,7 @@ lawn_check(const struct lawn *lawn, FILE *out)
             return false;
         }
     }
-    /* All of them are due at LAWN_LAST, so they are sorted. */
+    /* All of them are due at LAWN_LAST, so they count as sorted. */
     if (!check_queue(&checking, &lawn->last, true, 0)) {
         return false;
     }

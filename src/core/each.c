@@ -1,18 +1,19 @@
-/* each.c - visiting all timers, so that they can be started again elsewhere.
+/* each.c - visits all timers, so that the caller can start them on another
+ * lawn.
  *
- * Of timers of one TTL and one deadline the unqueued ones fire first, then those on
- * a blade that was closed, then those on a blade that was not: in this order
- * they are visited [P4]. The blades of one TTL, which are several if it has
- * stripes, are visited as one, in the order of deadlines: one blade after the
- * other, they would not fit on a single blade of another lawn.
+ * Timers with the same TTL and deadline are visited in the order in which they
+ * fire: unqueued timers, closed blades, other blades [P4]. If a TTL has several
+ * blades (stripes), their timers are merged in the order of deadlines. One
+ * blade after the other, they could not be appended to a single blade of
+ * another lawn.
  *
- * A closed blade no longer knows its TTL. Timers due at LAWN_LAST stand on no
- * blade, so it does not matter when they come.
+ * A closed blade has no TTL. Timers due at LAWN_LAST are on no blade, so they
+ * may be visited at any point.
  */
 #include "internal.h"
 
-/* As many blades as one TTL can have: a stripe in each set that can be its
- * home, and as many far from there. */
+/* The maximum number of blades of one TTL: one per stripe at its home, and as
+ * many at its second home. */
 #define LAWN_EACH_BLADES (2u * LAWN_BLADES_STRIPES)
 
 struct lawn_visiting {
@@ -32,8 +33,8 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the blades that hold timers of the TTL among the sets that begin
- * with a home, but for those that begin with another. */
+/* Collects the blades with timers of the TTL from the sets of all stripes that
+ * begin at home, except those in the sets that begin at but. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)
@@ -51,7 +52,7 @@ collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
     return many;
 }
 
-/* All blades that hold timers of the TTL. */
+/* Collects all blades with timers of the TTL. */
 static uint32_t
 collect_blades(const struct lawn_blades *blades, uint64_t ttl,
                const struct lawn_link **queues)
@@ -67,8 +68,8 @@ collect_blades(const struct lawn_blades *blades, uint64_t ttl,
     return many + collect_from(blades, ttl, far, near, queues + many);
 }
 
-/* Visits the blades of the TTL that the given one has, if it is the first of
- * them in the table. */
+/* Visits all blades of the TTL of this blade, if it is the first of them in the
+ * table. */
 static bool
 visit_ttl(const struct lawn_visiting *visiting,
           const struct lawn_blades *blades, const struct lawn_blade *blade)

@@ -1,4 +1,4 @@
-/* index.c - the index: see index.h for the idea. */
+/* index.c - finds the earliest deadline: see index.h. */
 #include "internal.h"
 
 unsigned
@@ -13,28 +13,28 @@ lawn__index_clamp_bits(unsigned wanted)
     return wanted < LAWN_INDEX_BITS_MIN ? LAWN_INDEX_BITS_MIN : wanted;
 }
 
-/* How many lists of unqueued timers a slot has. */
+/* Returns the number of lists of unqueued timers per slot. */
 size_t
 lawn__index_count_lists(unsigned bits)
 {
     return bits < 6 ? 1 : LAWN_INDEX_LISTS_MAX;
 }
 
-/* How many slots all levels have together. */
+/* Returns the number of slots of all levels together. */
 size_t
 lawn__index_count_slots(unsigned bits)
 {
     return (size_t)(63 / bits + 1) << bits;
 }
 
-/* How many words of 64 bits hold a bit for each of them. */
+/* Returns the number of 64-bit words of the bitmap of slots. */
 size_t
 lawn__index_count_words(unsigned bits)
 {
     return (lawn__index_count_slots(bits) + 63) / 64;
 }
 
-/* The caller has set the arrays. */
+/* The caller has set the array pointers. */
 void
 lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
                  uintptr_t key)
@@ -67,8 +67,8 @@ lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
     }
 }
 
-/*@ // A blade, apart from the index. One that is there, or none. One that is first
-  @ // in no slot.
+/*@ // The index, and a blade in separate memory; a valid blade number or NONE;
+  @ // a blade that is not the first of any slot.
   @ predicate lawn_index_joined(struct lawn_index *index,
   @                            struct lawn_blade *all, integer number) =
   @     lawn_index_sized(index) && 0 <= number < lawn_index_blades(index) &&
@@ -83,8 +83,8 @@ lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
   @     \forall integer s; 0 <= s < lawn_index_all(index) ==>
   @         lawn_index_blade(index, index->first[s]) && index->first[s] != number;
   @
-  @ // From A to B: a blade has become the first of a slot. All other links are
-  @ // as they were, but for that which leads back from the second.
+  @ // From A to B, a blade became the first of a slot. All other links are
+  @ // unchanged, except for prev of the second blade.
   @ predicate lawn_index_put{A, B}(struct lawn_index *index, integer number,
   @                               integer slot) =
   @     \let second = \at(index->first[slot], A);
@@ -101,8 +101,8 @@ lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
   @         i != second ==>
   @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
   @
-  @ // A blade has been taken out between two, or from the front of a slot. All
-  @ // other links are as they were.
+  @ // From A to B, a blade was removed from a slot. All other links are
+  @ // unchanged.
   @ predicate lawn_index_taken{A, B}(struct lawn_index *index, integer number,
   @                                 integer slot) =
   @     \let next = \at(index->entry[number].next, A);
@@ -119,7 +119,7 @@ lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
   @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
   @*/
 
-/* Lists a blade, which is in no slot, under a time. */
+/* Inserts a blade that is in no slot under a time. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires lawn_index_free(index, number);
   @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
@@ -138,7 +138,7 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     uint16_t second = index->first[slot];
 
     /*@ assert second: lawn_index_blade(index, second) && second != number; */
-    LAWN_ASSERT(time >= index->base, "[I4] an entry lies before the base");
+    LAWN_ASSERT(time >= index->base, "[I4] an entry's time is before the base");
     all[number].indexed_at = time;
     index->entry[number].next = second;
     index->entry[number].prev = LAWN_INDEX_NONE;
@@ -151,7 +151,8 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     lawn__index_forget_known(index, slot, time);
 }
 
-/* Takes a blade off its slot, which stays marked until it comes up. */
+/* Removes a blade from its slot. The slot remains marked until it is
+ * reached. */
 /*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
   @ requires slot < lawn_index_all(index);
   @ requires lawn_index_blade(index, index->entry[number].next);
@@ -182,7 +183,7 @@ unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
     }
 }
 
-/* Lists a blade under a time not after its head's deadline [I3]. */
+/* The time must not be after the deadline of the blade's first timer [I3]. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires index->count < lawn_index_blades(index);
   @ requires lawn_index_free(index, number);
@@ -205,7 +206,7 @@ lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
     index->count++;
 }
 
-/* Takes a blade off the index, from the slot where it stands. */
+/* slot is the slot of the blade's entry. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires slot < lawn_index_all(index) && index->count > 0;
   @ requires lawn_index_blade(index, index->entry[number].next);
@@ -227,8 +228,8 @@ lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
     index->count--;
 }
 
-/* Moves a blade from the slot where it stands to its head's deadline, or takes
- * it off if it is empty. */
+/* Moves a blade's entry from its slot to its first timer's deadline, or removes
+ * it if the blade is empty. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires slot < lawn_index_all(index) && index->count > 0;
   @ requires lawn_index_blade(index, index->entry[number].next);
@@ -281,7 +282,7 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
     } else {
         /*@ assert free: lawn_index_free(index, number); */
         link_blade(index, all, number, lawn__link_deadline(queue->next));
-        /* The next but one to fire from this blade: on its way by then. */
+        /* The timer after the next one to fire: in the cache by then. */
         LAWN_PREFETCH(queue->next->next);
     }
 }

@@ -1,29 +1,30 @@
-/* index.h - the index: what is due next?
+/* index.h - finds the earliest deadline.
  *
- * A time is read as digits of `bits` bits. Level L of the index has a slot for
- * each value of digit L. A time stands on the level of the highest digit in
- * which it differs from the base, in the slot of that digit. With 8 bits:
+ * A time is split into digits of `bits` bits. Level L of the index has one slot
+ * for each value of digit L. A time belongs to the level of the highest digit
+ * in which it differs from the base, and there to the slot of that digit. With
+ * 8 bits:
  *
  *     base  0x00 12 34 50
  *     time  0x00 12 34 57  level 0, slot 0x57: due at exactly that tick
  *     time  0x00 12 80 00  level 1, slot 0x80: within 0x100 ticks of there
  *     time  0x03 00 00 00  level 3, slot 0x03
  *
- * Everything on a level comes before everything on the levels above, and the
- * slots of a level are in order; so the earliest slot is the first bit set in
- * one long bitmap. When the base reaches a slot of a higher level, what stands
- * in it moves down. A time moves at most once per level, however far the clock
- * jumps, and nothing ever visits the ticks in between.
+ * All times on a level precede those on higher levels, and the slots of a level
+ * are in ascending order. So the earliest slot is the first bit set in one long
+ * bitmap. When the base reaches a slot of a higher level, the slot is opened:
+ * its entries move to lower levels. A time moves at most once per level,
+ * however far the clock jumps; the ticks in between are never visited.
  *
- * As the base moves on, the highest digit in which it differs from a time stays
- * the same until it reaches that time's slot. So a time and the base are enough
- * to tell where the time stands [I4], and nothing needs to remember it.
+ * While the base advances, the highest digit in which it differs from a time
+ * does not change until the base reaches the slot of that time. So the slot can
+ * be computed from the time and the base [I4]; it is not stored.
  *
- * A slot lists the entries of blades, linked by the blades' numbers, and the
- * unqueued timers. Those stand in a few lists per slot, picked by a hash of the
- * deadline, so that moving them down follows several chains at once: memory is
- * slow to tell where the next timer is, but tells it for several at a time.
- * Timers of one deadline share a list, in the order in which they came [P4].
+ * A slot has a list of blade entries, linked by blade numbers, and a few lists
+ * of unqueued timers, chosen by a hash of the deadline. With several lists,
+ * opening a slot follows several chains of pointers at once, which hides the
+ * latency of memory. Timers with the same deadline are in the same list, in the
+ * order of their starts [P4].
  */
 #ifndef LAWN_CORE_INDEX_H
 #define LAWN_CORE_INDEX_H
@@ -35,12 +36,13 @@ struct lawn_blade;
 #define LAWN_INDEX_BITS_MIN 4u
 #define LAWN_INDEX_BITS_MAX 8u
 #define LAWN_INDEX_BITS_DEFAULT 7u
-/* Lists of unqueued timers per slot: 1 below 6 bits, for the sake of memory. */
+/* Lists of unqueued timers per slot. Below 6 bits there is 1, to save
+ * memory. */
 #define LAWN_INDEX_LISTS_MAX 4u
-/* No slot; no blade. */
+/* Means "no slot" or "no blade". */
 #define LAWN_INDEX_NONE UINT16_MAX
 
-/* Neighbours of an entry in its slot, by the numbers of their blades. */
+/* The previous and next entry of the same slot, by blade number. */
 struct lawn_index_entry {
     uint16_t next;
     uint16_t prev;
@@ -48,28 +50,29 @@ struct lawn_index_entry {
 
 struct lawn_index {
     uint64_t base;
-    uint64_t words;                 /* bit W: occupied[W] is not 0 */
-    uint64_t *occupied;             /* a bit per slot [I5] */
-    struct lawn_link *unqueued;     /* per slot: its lists of unqueued timers */
-    uint16_t *first;                /* per slot: its first entry, or NONE */
+    uint64_t words;                 /* bit W is set if occupied[W] != 0 */
+    uint64_t *occupied;             /* one bit per slot [I5] */
+    struct lawn_link *unqueued;     /* the lists of unqueued timers of each
+                                     * slot */
+    uint16_t *first;                /* per slot: first entry, or NONE */
     struct lawn_index_entry *entry; /* per blade */
-    uint32_t known;      /* a slot that was looked through, or NONE; */
-    uint32_t passed;     /* the blade that a mow, looking for closed ones,
-                               passed over last, or NONE [I11] */
-    uint64_t known_time; /* the earliest time in known, else 0 [I10]; */
-    const struct lawn_link *known_queue; /* which began with it */
+    uint32_t known;                 /* a slot that was scanned, or NONE */
+    uint32_t passed;     /* the open blade that a mow, searching for closed
+                          * blades, passed over last, or NONE [I11] */
+    uint64_t known_time; /* earliest time in that slot, or 0 [I10] */
+    const struct lawn_link *known_queue; /* begins with that timer */
     uint64_t moved;                      /* as in struct lawn_counters */
-    uint32_t count;                      /* blades that have an entry */
+    uint32_t count;                      /* blades with an entry */
     uint32_t bits;                       /* log2 of the slots per level */
-    uint32_t mask;                       /* slots per level, less one */
+    uint32_t mask;                       /* slots per level - 1 */
     uint32_t lists;                      /* per slot: 1 << list_bits */
     uint32_t list_bits;
-    uint8_t shift[64];  /* by highest differing bit: its digit's place */
-    uint16_t level[64]; /* by the same: first slot of its level */
+    uint8_t shift[64];  /* by highest differing bit: shift of its digit */
+    uint16_t level[64]; /* by the same bit: first slot of its level */
     uint64_t passed_at; /* the tick at which passed was set [I11] */
 };
 
-/*@ // How many blades and slots an index is for: any.
+/*@ // The numbers of blades and slots of an index: any.
   @ axiomatic lawn_index {
   @ logic integer lawn_index_blades(struct lawn_index *index) reads \nothing;
   @ logic integer lawn_index_all(struct lawn_index *index) reads \nothing;
@@ -89,7 +92,7 @@ struct lawn_index {
   @     (\forall integer i; 0 <= i < 64 ==> index->shift[i] < 64 &&
   @         index->level[i] + index->mask < lawn_index_all(index));
   @
-  @ // Where a time stands.
+  @ // The slot of a time.
   @ logic integer lawn_index_high(struct lawn_index *index, uint64_t time) =
   @     63 ^ wp_clz((time ^ index->base) | 1);
   @ logic integer lawn_index_place(struct lawn_index *index, uint64_t time) =
@@ -98,7 +101,7 @@ struct lawn_index {
   @      index->mask);
   @*/
 
-/* The slot where time belongs [I4]. */
+/* Returns the slot of a time [I4]. */
 /*@ requires lawn_index_sized((struct lawn_index *)index);
   @ assigns \nothing;
   @ ensures \result < lawn_index_all((struct lawn_index *)index);
@@ -128,7 +131,7 @@ lawn__index_slot_start(const struct lawn_index *index, uint32_t slot)
     uint32_t shift = (slot >> index->bits) * index->bits;
     uint64_t digit = slot & index->mask;
 
-    /* Shifted in two steps: together they may be all 64 bits. */
+    /* Shifted in two steps because the sum may be 64. */
     return (index->base & (UINT64_MAX << shift << index->bits)) | digit
                                                                       << shift;
 }
@@ -142,7 +145,7 @@ lawn__index_slot_end(const struct lawn_index *index, uint32_t slot)
     return lawn__index_slot_start(index, slot) | ((UINT64_C(1) << shift) - 1);
 }
 
-/* The list of unqueued timers of a slot where a time belongs. */
+/* Returns the list of the slot that unqueued timers with this deadline use. */
 static inline struct lawn_link *
 lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
                     uint64_t time)
@@ -154,8 +157,8 @@ lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
                             (hash << index->list_bits >> 32)];
 }
 
-/* The earliest slot marked as in use, or NONE: levels and digits ascend with
- * the slots' numbers, so it is the first. */
+/* Returns the earliest slot that is marked, or NONE. Slot numbers ascend with
+ * time, so it is the first bit set. */
 static inline uint32_t
 lawn__index_first_slot(const struct lawn_index *index)
 {
@@ -166,7 +169,6 @@ lawn__index_first_slot(const struct lawn_index *index)
     return word * 64 + (uint32_t)__builtin_ctzll(index->occupied[word]);
 }
 
-/* Marks a slot as in use. */
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->occupied[slot / 64], index->words;
   @ ensures index->occupied[slot / 64] ==
@@ -180,7 +182,8 @@ lawn__index_mark_slot(struct lawn_index *index, uint32_t slot)
     index->words |= UINT64_C(1) << (slot / 64);
 }
 
-/* Something has come into a slot, perhaps before what was known of it [I10]. */
+/* Called when a time is added to a slot: discards the known time if it is later
+ * [I10]. */
 /*@ requires \valid(index);
   @ assigns index->known, index->known_time;
   @ behavior earlier:
@@ -202,19 +205,19 @@ lawn__index_forget_known(struct lawn_index *index, uint32_t slot, uint64_t time)
     }
 }
 
-/* Nothing stands in the slot any more. */
+/* The slot must be empty. */
 static inline void
 lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
 {
-    LAWN_ASSERT(slot < LAWN_INDEX_NONE, "[I5] no slot has come up");
+    LAWN_ASSERT(slot < LAWN_INDEX_NONE, "[I5] a slot number is out of range");
     index->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
     if (index->occupied[slot / 64] == 0) {
         index->words &= ~(UINT64_C(1) << (slot / 64));
     }
 }
 
-/* Lists an unqueued timer under its deadline, and tells in which list. What is known
- * of its slot is the caller's business. */
+/* Adds an unqueued timer under its deadline and returns its list. The caller
+ * updates index->known. */
 static inline struct lawn_link *
 lawn__index_add_timer(struct lawn_index *index, uintptr_t key,
                       struct lawn_timer *timer)
@@ -223,7 +226,7 @@ lawn__index_add_timer(struct lawn_index *index, uintptr_t key,
     struct lawn_link *list = lawn__index_list_of(index, slot, timer->deadline);
 
     LAWN_ASSERT(timer->deadline >= index->base,
-                "[I4] an unqueued timer lies before the base");
+                "[I4] an unqueued timer's deadline is before the base");
     if (lawn__list_empty(list)) {
         lawn__index_mark_slot(index, slot);
     }

@@ -1,4 +1,4 @@
-/* lawn.c - making a lawn, starting and stopping timers, the clock. */
+/* lawn.c - creating a lawn, starting and stopping timers, the clock. */
 #include "internal.h"
 #include "probes.h"
 
@@ -11,8 +11,9 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* Where the parts of a lawn stand in its memory, from a cache line's start:
- * the lawn itself, blades, unqueued lists, bits, first entries, entries. */
+/* Offsets of the parts of a lawn in its memory, from the start of a cache line:
+ * the lawn itself, blades, lists of unqueued timers, bitmap, first entries,
+ * entries. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
@@ -49,7 +50,7 @@ compute_layout(const struct lawn_options *options)
 size_t
 lawn_size(const struct lawn_options *options)
 {
-    /* Room to bring memory of any alignment to a cache line's start. */
+    /* Extra bytes, to align the memory to a cache line. */
     return compute_layout(options).end + LAWN_LINE - 1;
 }
 
@@ -154,13 +155,13 @@ lawn_free(struct lawn *lawn)
         return;
     }
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_free inside a callback");
-    /* The mow under way still needs it: rather lost than given away. */
+    /* lawn_mow() is still using it; leak rather than free. */
     if (lawn->release != NULL && lawn->mowing == NULL) {
         lawn->release(lawn->memory, lawn->context);
     }
 }
 
-/* A new entry, which begins the queue or stands in it, may be the earliest. */
+/* Called for a timer that may be the earliest now; queue is its queue. */
 static inline void
 lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 {
@@ -170,7 +171,7 @@ lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
     }
 }
 
-/* A start found no blade of its TTL. */
+/* Called when a start finds no blade of its TTL. */
 static inline void
 count_miss(struct lawn *lawn)
 {
@@ -179,7 +180,8 @@ count_miss(struct lawn *lawn)
     }
 }
 
-/* An unqueued timer came into a list, perhaps before all that was known. */
+/* Called when an unqueued timer is added that may be earlier than the bound or
+ * the known time. */
 LAWN_NOINLINE static void
 note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
                  struct lawn_link *list)
@@ -187,7 +189,8 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     uint64_t deadline = timer->deadline;
 
     if (deadline < lawn->bound) {
-        /* To the front, where lawn_next() looks; no other has its deadline. */
+        /* To the front of the list, where lawn_next() looks. No other timer has
+         * this deadline, so P4 holds. */
         lawn__list_remove(lawn__key(lawn), &timer->link);
         lawn__list_prepend(lawn__key(lawn), list, &timer->link);
         lower_bound(lawn, deadline, list);
@@ -198,7 +201,7 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     }
 }
 
-/* Puts a timer that has its deadline into the index itself. */
+/* Inserts a timer, whose deadline is set, into the index. */
 static inline void
 insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -211,8 +214,8 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Puts a timer that has its deadline on a blade of its TTL, or a free one, which
- * may have no entry, or a later one. */
+/* Appends a timer, whose deadline is set, to a blade of its TTL or to a free
+ * one. Updates the blade's entry if it has none or a later one. */
 LAWN_NOINLINE static void
 append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                 struct lawn_blade *blade)
@@ -220,7 +223,7 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     struct lawn_blade *all = lawn->blades.all;
 
     LAWN_ASSERT(blade->ttl == ttl || lawn__list_empty(&blade->queue),
-                "[I8] a timer goes to another TTL's blade");
+                "[I8] a timer is added to another TTL's blade");
     blade->ttl = ttl;
     lawn__list_append(lawn__key(lawn), &blade->queue, &timer->link);
     if (blade->indexed_at > timer->deadline) {
@@ -236,9 +239,9 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* The blade of a TTL, which may be away from its first place; or a free one,
- * which counts as a miss; or NULL. While most blades are taken only one miss in
- * eight looks for a free one: a TTL in steady use gets its blade soon enough,
+/* Returns the blade of a TTL, wherever it is; or a free one, which counts as a
+ * miss; or NULL. If more than 3/4 of the blades have entries, only one miss in
+ * eight looks for a free blade: a frequent TTL still gets its blade soon, and
  * the others save the search. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
@@ -257,8 +260,8 @@ find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
     return blade;
 }
 
-/* Puts a timer that has its deadline on a blade of its TTL, or into the index
- * itself. */
+/* Appends a timer, whose deadline is set, to a blade of its TTL, or inserts it
+ * into the index. */
 LAWN_NOINLINE static void
 insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -271,7 +274,7 @@ insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Puts a timer that is due at the last tick into the queue for that. */
+/* Inserts a timer that is due at LAWN_LAST. */
 static inline void
 insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -280,8 +283,8 @@ insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* The deadline that a start of the TTL has now: at most LAWN_LAST, and a
- * multiple of the resolution. */
+/* Returns the deadline of a timer started now with this TTL: a multiple of the
+ * resolution, at most LAWN_LAST. */
 static inline uint64_t
 compute_deadline(const struct lawn *lawn, uint64_t ttl)
 {
@@ -301,7 +304,7 @@ count_trial(struct lawn *lawn)
     }
 }
 
-/* Starts a timer of any TTL: rounds and clamps its deadline if that is needed. */
+/* Starts a timer with any TTL. Rounds and clamps its deadline if necessary. */
 LAWN_NOINLINE static void
 start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -317,8 +320,8 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Starts a timer whose TTL lawn->plain excludes: all of them while the lawn
- * bypasses its blades. */
+/* Starts a timer with ttl >= lawn->plain: any timer while the lawn bypasses its
+ * blades. */
 LAWN_NOINLINE static void
 start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -332,7 +335,7 @@ start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* The same for a timer that is off all lists, after many others. */
+/* Starts an unlinked timer when the counter of starts has reached 0. */
 LAWN_NOINLINE static void
 start_and_request_review(struct lawn *lawn, struct lawn_timer *timer,
                          uint64_t ttl)
@@ -355,7 +358,8 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     if (lawn_pending(timer)) {
         lawn__list_remove(key, &timer->link);
     } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
-        /* Counted up to 0: that takes one instruction to see. */
+        /* The counter counts up to 0: testing for that takes one
+         * instruction. */
         start_and_request_review(lawn, timer, ttl);
         return;
     }
@@ -394,9 +398,9 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
     lawn_start(lawn, timer, deadline > lawn->now ? deadline - lawn->now : 0);
 }
 
-/* Whether a timer of the TTL may stand on a blade with this deadline, behind
- * what stands there already: lawn_start() appends without looking, so none may
- * be later than what it appends [I1]. A closed blade has no TTL. */
+/* Returns whether a timer with this TTL and deadline may be appended to a
+ * blade. lawn_start() appends without comparing, so no timer of a blade may be
+ * later than a timer started now [I1]. A closed blade has no TTL. */
 static inline bool
 may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -404,7 +408,7 @@ may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
            deadline <= compute_deadline(lawn, ttl);
 }
 
-/* Whether no timer on a blade is due after the deadline. */
+/* Returns whether no timer on the blade is later than the deadline. */
 static inline bool
 keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
              uint64_t deadline)
@@ -415,8 +419,8 @@ keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
     return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
 }
 
-/* The index takes nothing before its base [I4]; a mow must not meet what its
- * callbacks start [P6]. */
+/* No time in the index is before its base [I4]. A timer started by a callback
+ * must not be due in the same mow [P6]. */
 static inline uint64_t
 clamp_deadline(const struct lawn *lawn, uint64_t deadline)
 {
@@ -451,10 +455,10 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (may_use_blade(lawn, ttl, deadline)) {
         uint64_t hash = lawn__blades_hash(ttl);
 
-        /* In a small table one stripe's second set may be another's first. A
-         * blade that is claimed there for another deadline than lawn_start()
-         * gives now would part those that it started from those that it will
-         * [P4]. */
+        /* In a small table, the second set of one stripe may be the first set
+         * of another. Claiming a blade there for a deadline other than the one
+         * lawn_start() uses now would separate timers already started from
+         * later ones with the same TTL and deadline [P4]. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -483,8 +487,8 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     return true;
 }
 
-/* Whatever else knows of timers knows their queues, so the neighbours are all
- * that have to be told. */
+/* Apart from the two adjacent links, only queues are referenced, never timers.
+ * So relinking the two is enough. */
 void
 lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -495,8 +499,8 @@ lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
     }
     struct lawn_link *prev = lawn__list_prev(key, &timer->link);
     LAWN_ASSERT(lawn__list_prev(key, timer->link.next) == prev->next,
-                "[P10] a timer was overwritten, or a neighbour of one that was "
-                "moved, while it was running");
+                "[P10] a running timer, or one adjacent to a moved timer, was "
+                "overwritten");
     prev->next = &timer->link;
     lawn__list_set_prev(key, timer->link.next, &timer->link);
 }
@@ -519,9 +523,9 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    /* To multiples of the old resolution: later deadlines than the tails have,
-     * so timers of one TTL stay together. Otherwise they may be earlier, and
-     * blades have to stay sorted [I1]. */
+    /* With a multiple of the old resolution, new deadlines are not before the
+     * blades' last ones, so the blades stay in use. Otherwise they may be
+     * earlier, and the blades would not remain sorted [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t latest = lawn__blades_close(&lawn->blades, lawn__key(lawn));
 

@@ -1,12 +1,12 @@
 /* list.h - circular doubly linked lists with a sentinel.
  *
- * A list is a struct lawn_link of its own, the sentinel, and the links of the
- * timers on it. Taking a timer off needs neither the sentinel nor any other
- * knowledge of where it stands: two stores. That is why stop is cheap.
+ * A list is a sentinel, which is a struct lawn_link, and the links of its
+ * timers. Removing a timer takes two stores and needs no reference to the list.
+ * That is why lawn_stop() is cheap.
  *
- * Debug builds keep prev under a key, the lawn's address, so that a timer of
- * another lawn, or one that was overwritten, is noticed at the first touch
- * [P10]. In release builds the key is 0 and costs nothing.
+ * Debug builds store prev XORed with a key, the lawn's address. So the first
+ * access to a timer that is on another lawn or was overwritten fails an
+ * assertion [P10]. In release builds the key is 0 and costs nothing.
  */
 #ifndef LAWN_CORE_LIST_H
 #define LAWN_CORE_LIST_H
@@ -70,8 +70,8 @@ lawn__list_empty(const struct lawn_link *list)
     return list->next == list;
 }
 
-/* The first of a list, or the list itself if it is empty. It is looked at
- * before anything is read from it: its memory may have been given away. */
+/* Returns the first link, or the list itself if it is empty. In debug builds,
+ * checks the link before the caller uses it: its memory may have been freed. */
 /*@ requires release: key == 0;
   @ requires \valid_read(list) && \valid_read(list->next);
   @ requires agree: list->next->prev == list;
@@ -87,7 +87,7 @@ lawn__list_first(uintptr_t key, const struct lawn_link *list)
     return list->next;
 }
 
-/* Puts link between prev and next, which are neighbours. */
+/* Inserts link between prev and next, which are adjacent. */
 /*@ requires release: key == 0;
   @ requires \valid(link) && \valid(prev) && \valid(next);
   @ requires idle: \separated(link, prev) && \separated(link, next);
@@ -142,8 +142,7 @@ lawn__list_prepend(uintptr_t key, struct lawn_link *list,
     lawn__list_insert(key, link, list, list->next);
 }
 
-/* Takes link off whatever list it is on. Its own fields are left as they were,
- * for the caller to overwrite. */
+/* Removes link from its list. Does not change link itself. */
 /*@ requires release: key == 0;
   @ requires \valid_read(link) && \valid(link->next) && \valid(link->prev);
   @ requires \separated(link, link->next) && \separated(link, link->prev);
@@ -159,12 +158,12 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
 {
     struct lawn_link *next = link->next;
 
-    /* Garbage is seldom aligned as a link is, and must not be followed. */
+    /* The alignment check catches most garbage before it is dereferenced. */
     LAWN_ASSERT(next != NULL && (uintptr_t)next % __alignof__(*next) == 0 &&
                     lawn__list_prev(key, next) == link,
                 "[P10] a timer runs on another lawn, or was not zeroed before "
-                "its first start, or it or its neighbour was freed or "
-                "overwritten while running");
+                "its first start, or it or an adjacent timer was freed "
+                "or overwritten while running");
     struct lawn_link *prev = lawn__list_prev(key, link);
     LAWN_ASSERT(prev->next == link,
                 "[P10] a timer was freed or overwritten while it was running");
@@ -172,7 +171,7 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
     lawn__list_set_prev(key, next, prev);
 }
 
-/*@ // So many steps are from one link to another.
+/*@ // The number of steps from one link to another.
   @ inductive lawn_list_steps{L}(struct lawn_link *from, struct lawn_link *to,
   @                              integer steps) {
   @ case none{L}: \forall struct lawn_link *to; lawn_list_steps{L}(to, to, 0);
@@ -183,7 +182,7 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
   @ }
   @*/
 
-/* Counts by walking. */
+/* O(n). */
 /*@ requires \valid_read(list);
   @ requires circle: \exists integer all; 0 <= all <= UINT64_MAX &&
   @     lawn_list_steps((struct lawn_link *)list->next,

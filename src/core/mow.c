@@ -1,27 +1,28 @@
-/* mow.c - firing what is due.
+/* mow.c - fires due timers.
  *
- * The base of the index is the mowing position: every timer due before it has
- * fired. It lags behind lawn->now while budgets are too small. What is started
- * counts from lawn->now, never from the base, or it would fire early [P1].
+ * The base of the index is the mowing position: all timers due before it have
+ * fired. It lags behind lawn->now if budgets are too small. Deadlines of new
+ * timers are computed from lawn->now, not from the base; otherwise they would
+ * fire early [P1].
  *
- * A callback may do anything to any timer, so between two callbacks nothing is
- * remembered but numbers of blades and slots, and every link is read anew.
+ * A callback may start, stop or free any timer. So between two callbacks, the
+ * code keeps only the numbers of blades and slots, and reads every link again.
  */
 #include "internal.h"
 #include "probes.h"
 
-/* Blades drained in turn: enough to keep the memory system busy. */
+/* Number of blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
-/* A slot with up to this many unqueued timers is looked through before it is
- * moved. */
+/* A slot with at most this many unqueued timers is scanned before it is
+ * opened. */
 #define LAWN_MOW_FEW 4u
-/* Queues fetched from at a time, and timers fetched ahead at most: as much as a
- * cache keeps until they are needed. */
+/* Number of queues to prefetch from, and maximum number of timers to prefetch:
+ * as many as remain in the cache until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
 #define LAWN_MOW_AHEAD 4096u
 
-/* Unlinks the timer before calling back, never after: the callback may free
- * it, restart it on the same blade, or stop its neighbours [P6]. */
+/* Unlinks the timer before the callback, not after it: the callback may free
+ * the timer, restart it on the same blade, or stop adjacent timers [P6]. */
 static inline void
 fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
 {
@@ -36,10 +37,9 @@ fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
     mowing->fire(timer, mowing->arg);
 }
 
-/* Walks several queues as far as their timers are due by the given time, one
- * timer of each in turn, so that the processor fetches them all at once rather
- * than one after the other. Reads only, so many timers at most, and tells how
- * many: whoever walks them again soon finds them in the cache. */
+/* Brings the timers of several queues that are due by `until` into the cache,
+ * at most `most` of them. Takes one timer of each queue in turn, so that the
+ * processor loads several at once. Returns the number of timers. */
 static size_t
 prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
                 size_t most)
@@ -68,7 +68,8 @@ prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
     return ahead;
 }
 
-/* Fetches what the stripes of a TTL have due in this tick and the next ones. */
+/* Prefetches the timers of a TTL's stripes that are due at this tick or the
+ * next few. */
 static size_t
 prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
                  size_t most)
@@ -87,9 +88,10 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
     return prefetch_queues(queues, many, tick + LAWN_BLADES_STRIPES - 1, most);
 }
 
-/* Fetches the unqueued timers that are due in this tick and the next ones, and
- * those of the striped TTLs whose entries are here: once per tick, however many
- * mows it takes, and about as many as this one may fire. */
+/* Prefetches unqueued timers that are due at this tick or the next few, and
+ * those of the striped TTLs with an entry in this slot. Does so once per tick,
+ * however many mows the tick takes, and for about as many timers as this mow
+ * may fire. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick, size_t budget)
 {
@@ -113,7 +115,8 @@ prefetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick, size_t budget)
     lawn->ahead += ahead;
 }
 
-/* Fires what is due at this tick on one blade. False: the budget is used up. */
+/* Fires the timers of one blade that are due at this tick. Returns false if the
+ * budget is exhausted. */
 static inline bool
 fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
            uint64_t tick)
@@ -134,17 +137,17 @@ fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
         LAWN_PREFETCH(head->next);
         fire_timer(mowing, head);
     }
-    /* Unless a callback's lawn_next() has settled it already. */
+    /* False if lawn_next(), called by a callback, has updated the entry. */
     if (blade->indexed_at == tick) {
         lawn__index_update(&lawn->index, lawn->blades.all, number, slot);
     }
     return true;
 }
 
-/* Fires what is due at this tick on several blades, in turn, one timer of each,
- * so that the processor fetches the next timers of the others meanwhile. P4
- * allows it: the deadlines are the same, the TTLs are not. False: the budget is
- * used up. */
+/* Fires the timers of several blades that are due at this tick, one of each in
+ * turn, so that the processor loads the next timers of the other blades
+ * meanwhile. P4 allows this order, because the TTLs differ. Returns false if
+ * the budget is exhausted. */
 LAWN_NOINLINE static bool
 fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -183,10 +186,10 @@ fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires what is due at this tick on the blades that were closed by a change of
- * the resolution. False: the budget is used up. Passes over each other entry of the
- * slot once, not once for each closed blade, nor for each mow: it goes on behind
- * the entry that it passed over last, if that is still there [I11]. */
+/* Fires the timers due at this tick that are on closed blades. Returns false if
+ * the budget is exhausted. Each other entry of the slot is passed over once,
+ * not once per closed blade or per mow: the search continues after the entry
+ * that was passed over last, if it is still there [I11]. */
 LAWN_NOINLINE static bool
 fire_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -212,13 +215,14 @@ fire_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     }
 }
 
-/* Fires what is due at the tick of a slot of level 0. False: the budget is
- * used up. If timers of one TTL and deadline stand in several places, the unqueued
- * ones were started before there was a blade, and those on a closed blade
- * before there was another: so they go first [P4]. Not always after a change of
- * the resolution that closed blades: if there was none to spare, unqueued ones may
- * be younger than those on a closed blade. This is the exception told at
- * lawn_set_resolution(). */
+/* Fires all timers due at the tick of a slot of level 0. Returns false if the
+ * budget is exhausted. If timers with the same TTL and deadline are in several
+ * places, the unqueued ones were started before the TTL had a blade, and those
+ * on a closed blade before it had another one. So unqueued timers fire first,
+ * then closed blades, then other blades [P4]. There is one exception,
+ * documented at lawn_set_resolution(): if no blade was free after the
+ * resolution changed, unqueued timers may have been started after those on a
+ * closed blade. */
 static bool
 fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -253,8 +257,8 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* The earliest of the unqueued timers of a slot, if they are few; LAWN_NEVER if
- * there are none, 0 if they are many. */
+/* Returns the earliest deadline of the unqueued timers of a slot; LAWN_NEVER if
+ * there are none, 0 if there are more than LAWN_MOW_FEW. */
 static uint64_t
 find_earliest_unqueued(const struct lawn_index *index, uint32_t slot)
 {
@@ -278,11 +282,12 @@ find_earliest_unqueued(const struct lawn_index *index, uint32_t slot)
     return earliest;
 }
 
-/* How far the base may move when a slot of a higher level comes up: to the
- * earliest time in the slot, but not past the slot, nor past now. Then what
- * stands in the slot goes straight to where this mow needs it; from the slot's
- * first tick on it might move again, once per level. Only of many unqueued timers
- * that is accepted: to look through them costs as much. */
+/* Returns the new base for opening a slot of a higher level: the earliest time
+ * in the slot, but not after the end of the slot, nor after now. With that
+ * base, the entries move directly to where this mow needs them; with the first
+ * tick of the slot as base, they might move again, once per level. If the slot
+ * contains many unqueued timers, this returns the first tick: scanning them
+ * would cost as much. */
 LAWN_NOINLINE static uint64_t
 choose_base(const struct lawn *lawn, uint32_t slot)
 {
@@ -293,7 +298,7 @@ choose_base(const struct lawn *lawn, uint32_t slot)
     if (lawn->now < base) {
         base = lawn->now;
     }
-    /* No slot between here and now could come up in this mow. */
+    /* No slot between begin and base could be opened in this mow. */
     if (base - begin <= index->mask) {
         return begin;
     }
@@ -316,8 +321,9 @@ choose_base(const struct lawn *lawn, uint32_t slot)
     return base;
 }
 
-/* Moves down the unqueued timers of a slot, one of each list in turn: each list is
- * a chain of its own for the processor to follow. The base is set already. */
+/* Moves the unqueued timers of a slot to lower levels, one of each list in
+ * turn, so that the processor follows several chains at once. The base is
+ * already set. */
 LAWN_NOINLINE static void
 move_unqueued_down(struct lawn *lawn, uint32_t slot)
 {
@@ -353,7 +359,7 @@ move_unqueued_down(struct lawn *lawn, uint32_t slot)
     }
 }
 
-/* Moves down what stands in a slot of a higher level that has come up. */
+/* Moves the entries of a slot of a higher level to lower levels. */
 LAWN_NOINLINE static void
 open_slot(struct lawn *lawn, uint32_t slot)
 {
@@ -361,8 +367,8 @@ open_slot(struct lawn *lawn, uint32_t slot)
     struct lawn_blade *all = lawn->blades.all;
     uint32_t number = index->first[slot];
 
-    /* From here on the slot's entries are in no slot at all; the new base
-     * gives each its place. */
+    /* From here on, the slot's entries are in no slot; the new base determines
+     * their slots. */
     index->base = choose_base(lawn, slot);
     index->first[slot] = LAWN_INDEX_NONE;
     lawn__index_clear_slot(index, slot);
@@ -382,7 +388,7 @@ open_slot(struct lawn *lawn, uint32_t slot)
     }
 }
 
-/* Fires what is due by the given time, and sets the bound for the next mow. */
+/* Fires the timers due by `until`, and sets the bound for the next mow. */
 static void
 mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
@@ -417,8 +423,8 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn__set_bound(lawn, time);
 }
 
-/* The last tick has come: its timers go into the index, to be fired by this
- * mow; those that its callbacks start come too late for it [P6]. */
+/* Moves the timers due at LAWN_LAST into the index, for this mow to fire.
+ * Timers that its callbacks start are not included [P6]. */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {
@@ -432,7 +438,8 @@ index_last_tick(struct lawn *lawn)
     }
 }
 
-/* A mow that cannot tell by lawn->wake alone that nothing is to be done. */
+/* Handles a mow for which lawn->wake does not exclude that there is work to
+ * do. */
 LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
@@ -446,7 +453,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     }
     lawn__advance_clock(lawn, now);
     if (now < lawn->bound) {
-        return 0; /* only the tuning were to be looked at */
+        return 0; /* only the tuning had to be reviewed */
     }
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         index_last_tick(lawn);

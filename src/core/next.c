@@ -1,31 +1,31 @@
-/* next.c - telling what is due next, exactly [P2], and which timer it is.
+/* next.c - finds the earliest deadline, exactly [P2], and its timer.
  *
- * The bound is never after the earliest deadline. If some queue begins with a
- * timer due at the bound, that timer is the earliest: this is what lawn_next()
- * looks at first. Otherwise the earliest slot is looked through. What is found
- * in a slot of many entries is remembered, so that timers that come and go
- * before them do not make lawn_next() look through them again and again.
+ * lawn->bound is never after the earliest deadline. If the first timer of the
+ * front queue is due at the bound, it is the earliest; lawn_next() checks this
+ * first. Otherwise it scans the earliest slot. The result of scanning a slot
+ * with many entries is cached, so that timers that start and stop before them
+ * do not cause repeated scans.
  *
- * Of the timers due then lawn_next_timer() has to tell one that P4 lets fire first,
- * so it goes by the order in which a mow takes them: unqueued timers, closed
- * blades, other blades. A front that is a blade's queue says nothing of the
- * first two.
+ * lawn_next_timer() must return a timer that may fire first according to P4. So
+ * it searches in the order of lawn_mow(): unqueued timers, closed blades, other
+ * blades. If the front queue is a blade, there may still be timers of the first
+ * two kinds.
  */
 #include "internal.h"
 
-/* A slot of so many entries is worth remembering. */
+/* The result of scanning at least this many entries is cached. */
 #define LAWN_NEXT_MANY 8u
 
-/* What is known of a slot while it is looked through. */
+/* The result of scanning a slot. */
 struct lawn_scan {
     uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
-    const struct lawn_link *queue; /* begins with it */
-    uint64_t seen;                 /* entries */
+    const struct lawn_link *queue; /* whose first timer has it */
+    uint64_t seen;                 /* number of entries */
 };
 
-/* Looks through a list of unqueued timers. The earliest goes to the front, where
- * lawn_next() will look for it. It is the first of those with its deadline, so
- * their order stays [P4]. */
+/* Scans a list of unqueued timers and moves the earliest to the front, where
+ * lawn_next() looks for it. It is the first timer with its deadline, so the
+ * order among equal deadlines does not change [P4]. */
 static void
 scan_list(const struct lawn *lawn, struct lawn_link *list,
           struct lawn_scan *scan)
@@ -46,9 +46,9 @@ scan_list(const struct lawn *lawn, struct lawn_link *list,
     }
 }
 
-/* Looks at the blades that have their entry in a slot, and corrects the entries:
- * those that belong into other slots leave. Of blades that begin alike a closed
- * one counts, since it fires before the others [P4]. */
+/* Scans the blades with an entry in a slot and updates the entries; those that
+ * belong to other slots are moved. If several blades have the same first
+ * deadline, a closed blade is preferred, because it fires first [P4]. */
 static void
 scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_scan *scan)
 {
@@ -67,8 +67,8 @@ scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_scan *scan)
         if (time == LAWN_NEVER || lawn__index_slot_of(index, time) != slot) {
             lawn__index_update(index, all, number, slot);
         } else {
-            /* Not only for speed: no entry may lie before the bound [I6], or
-             * before the time that is known of its slot [I10]. */
+            /* Required for correctness: no entry may be before the bound [I6]
+             * or before the known time of its slot [I10]. */
             all[number].indexed_at = time;
             if (time < scan->next ||
                 (time == scan->next && all[number].ttl == LAWN_NEVER)) {
@@ -80,8 +80,8 @@ scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_scan *scan)
     }
 }
 
-/* Whether the earliest time that was found in a slot is still there. Unqueued
- * timers that came before it stand in front of it [I10]. */
+/* Returns whether a timer still has the known time. Unqueued timers added later
+ * may precede it in its list [I10]. */
 static bool
 is_known_valid(const struct lawn_index *index)
 {
@@ -95,8 +95,9 @@ is_known_valid(const struct lawn_index *index)
            lawn__link_deadline(link) == index->known_time;
 }
 
-/* The same, but for those that came since: of these each list begins with its
- * earliest [I10]. */
+/* Finds the earliest deadline in the known slot. The timers added since it was
+ * scanned are the only earlier ones; each list begins with its earliest
+ * [I10]. */
 static void
 scan_known(const struct lawn_index *index, struct lawn_scan *scan)
 {
@@ -114,7 +115,7 @@ scan_known(const struct lawn_index *index, struct lawn_scan *scan)
     }
 }
 
-/* The earliest deadline in a slot, or LAWN_NEVER. */
+/* Returns the earliest deadline in a slot, or LAWN_NEVER. */
 static uint64_t
 scan_slot(struct lawn *lawn, uint32_t slot, const struct lawn_link **front)
 {
@@ -140,7 +141,8 @@ scan_slot(struct lawn *lawn, uint32_t slot, const struct lawn_link **front)
     return scan.next;
 }
 
-/* Looks for the earliest deadline, and for a queue that begins with it. */
+/* Returns the earliest deadline, and sets *front to a queue that begins with
+ * it. */
 static uint64_t
 find_earliest(struct lawn *lawn, const struct lawn_link **front)
 {
@@ -166,8 +168,8 @@ find_earliest(struct lawn *lawn, const struct lawn_link **front)
     return next;
 }
 
-/* Whether the timer that was last found to be the earliest, or another one with
- * its deadline, still begins that queue. */
+/* Returns whether the front queue still begins with a timer due at the
+ * bound. */
 static inline bool
 is_front_valid(const struct lawn *lawn)
 {
@@ -185,8 +187,8 @@ lawn_next(struct lawn *lawn)
     return is_front_valid(lawn) ? lawn->bound : find_earliest(lawn, &front);
 }
 
-/* The first of the unqueued timers that have the earliest deadline of all, or NULL.
- * It goes to the front of its list, as in scan_list(), to be found there
+/* Returns the first unqueued timer with the earliest deadline, or NULL. Moves
+ * it to the front of its list, as scan_list() does, so that it is found sooner
  * the next time. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next)
@@ -218,7 +220,7 @@ lawn_next_timer(struct lawn *lawn)
 
     LAWN_NAIVELY(return lawn__naive_next_timer(lawn));
     if (LAWN_UNLIKELY(closed)) {
-        /* Only a look at the blades tells the closed ones from others. */
+        /* Only a scan distinguishes closed blades from others. */
         lawn->index.known = LAWN_INDEX_NONE;
         lawn->index.known_time = 0;
     }

@@ -1,18 +1,18 @@
-/* probes.h - places where a tracer can watch a lawn at work: USDT probes.
+/* probes.h - USDT probes, for tracing a lawn.
  *
- *   lawn:start  lawn, timer, ttl, deadline   the TTL as it was asked for
+ *   lawn:start  lawn, timer, ttl, deadline   the TTL that the caller passed
  *   lawn:stop   lawn, timer, deadline        of a running timer
  *   lawn:fire   lawn, timer, deadline, now   before the callback; the timer is
  *                                            late by now - deadline
  *   lawn:mow    lawn, now, budget            a mow that may have work begins
- *   lawn:mown   lawn, now, fired             ... and is over
+ *   lawn:mown   lawn, now, fired             the same mow ends
  *
- * They are compiled in if LAWN_PROBES is defined, as `make PROBES=1` does; that
- * takes <sys/sdt.h>. Else they are nothing at all. A probe that nobody watches
- * is one instruction that does nothing; its arguments are described beside the
- * code, wherever they happen to be, so keep to values that are at hand or in
- * memory at a fixed distance from one. A mow that sees at a glance that nothing
- * is due has no probe.
+ * They are compiled in if LAWN_PROBES is defined (make PROBES=1), which
+ * requires <sys/sdt.h>. Without it they generate no code. A probe that is not
+ * traced is one no-op instruction. The location of its arguments is recorded as
+ * the compiler chose it, so use only values that are already in registers or at
+ * a fixed offset from one. A mow that returns early because no timer is due has
+ * no probe.
  */
 #ifndef LAWN_CORE_PROBES_H
 #define LAWN_CORE_PROBES_H
@@ -25,11 +25,11 @@
 #endif
 #endif
 #include <sys/sdt.h>
-#if defined __clang__ /* what it says of that header's macros */
+#if defined __clang__ /* warns about the macros of that header */
 #pragma clang diagnostic ignored "-Wgnu-zero-variadic-macro-arguments"
 #endif
 
-/* No parameter is called lawn: that is the name of the provider. */
+/* No parameter is named lawn, because that is the name of the provider. */
 #define LAWN_PROBES_START(on, timer, ttl)                                      \
     STAP_PROBE4(lawn, start, on, timer, ttl, (timer)->deadline)
 #define LAWN_PROBES_STOP(on, timer)                                            \

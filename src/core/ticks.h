@@ -1,14 +1,14 @@
 /* ticks.h - arithmetic on times that cannot wrap [P9].
  *
- * No state, no pointers: each function holds for all 64-bit values, and is
- * checked for all of them.
+ * The functions have no state and take no pointers. They are proved for all
+ * 64-bit values.
  */
 #ifndef LAWN_CORE_TICKS_H
 #define LAWN_CORE_TICKS_H
 
 #include "base.h"
 
-/* now + ttl, at least one tick away [P6], at most LAWN_LAST. */
+/* Returns now + ttl, at least one tick after now [P6] and at most LAWN_LAST. */
 /*@ requires now <= LAWN_LAST;
   @ assigns \nothing;
   @ ensures \result == \min(now + \max(ttl, 1), LAWN_LAST);
@@ -26,7 +26,7 @@ lawn__ticks_after(uint64_t now, uint64_t ttl)
   @     r > 0 && k * r > q * r ==> k * r >= q * r + r;
   @*/
 
-/* The first multiple of resolution that is not before time, at most
+/* Returns the first multiple of resolution that is not before time, at most
  * LAWN_LAST. */
 /*@ requires time <= LAWN_LAST && resolution > 0;
   @ assigns \nothing;

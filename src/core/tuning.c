@@ -1,27 +1,28 @@
-/* tuning.c - how a lawn fits itself to its TTLs: see tuning.h. */
+/* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* Starts or misses between two looks at the counters, and starts in a trial. A
- * lawn bypasses its blades for many times as many before it tries blades again, since
- * trying fills the table with TTLs that may not come again; and a trial that
- * came to nothing is not soon followed by another. Tests make the constants
- * small, to see more changes. */
+/* TRIAL is the number of starts or misses between two reviews, and of starts in
+ * a trial. A lawn bypasses its blades for a multiple of that before it tries
+ * them again, because trying fills the table with TTLs that may not occur
+ * again. After a trial that changed nothing there is a pause before the next.
+ * Tests use smaller constants to see more changes. */
 #if !defined LAWN_TUNING_TRIAL
 #define LAWN_TUNING_TRIAL 1024u
 #endif
 #define LAWN_TUNING_BYPASS (256u * LAWN_TUNING_TRIAL)
 #define LAWN_TUNING_PAUSE (16u * LAWN_TUNING_TRIAL)
-/* Running timers that no longer fit in a cache: from here on it pays to fetch
- * ahead. */
+/* With more running timers than this, which do not fit in a cache, prefetching
+ * pays. */
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
-/* Timers per blade from which on a full table of blades pays. */
+/* With at least this many timers per blade, a full table of blades pays. */
 #define LAWN_TUNING_DEPTH 32u
-/* Blades to look at, to tell how many hold timers. */
+/* Blades to sample, to estimate how many contain timers. */
 #define LAWN_TUNING_SAMPLE 64u
 
-/* The next look is due after so many starts of idle timers, or misses. */
+/* Schedules the next review after this number of starts of idle timers, or of
+ * misses. */
 static void
 schedule_review(struct lawn *lawn, uint64_t many)
 {
@@ -37,7 +38,7 @@ count_misses(const struct lawn *lawn)
     return lawn->tuning.misses + lawn->misses;
 }
 
-/* From here on these tuning, without or with a trial. */
+/* Sets the mode and begins or ends a trial. */
 static void
 set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
 {
@@ -55,7 +56,7 @@ set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Back to plain. */
+/* Sets the mode to plain. */
 void
 lawn__tuning_reset(struct lawn *lawn)
 {
@@ -63,7 +64,7 @@ lawn__tuning_reset(struct lawn *lawn)
     set_mode(lawn, false, false, 0);
 }
 
-/* As they are, for a while longer. */
+/* Keeps the mode until the next review. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
@@ -71,9 +72,10 @@ lawn__tuning_keep(struct lawn *lawn)
     set_mode(lawn, false, lawn->tuning.bypass, lawn->blades.stripe);
 }
 
-/* Called when lawn->starts or lawn->misses has come to 0, or a trial is over.
- * Where a timer goes is the same in a trial as before, so it may begin at once;
- * all else waits until the clock moves, and mows have to notice. */
+/* Called when lawn->starts or lawn->misses reaches 0, or at the end of a trial.
+ * A trial may begin at once, because it does not change where timers are
+ * inserted. All other changes wait until the clock moves; setting the bound
+ * makes lawn_mow() notice. */
 void
 lawn__tuning_request_review(struct lawn *lawn)
 {
@@ -90,7 +92,7 @@ lawn__tuning_request_review(struct lawn *lawn)
     }
 }
 
-/* Whether most starts of a trial missed. */
+/* Returns whether most starts of a trial missed. */
 static bool
 trial_failed(const struct lawn *lawn)
 {
@@ -100,9 +102,9 @@ trial_failed(const struct lawn *lawn)
     return misses > starts / 2;
 }
 
-/* Whether most blades hold timers. The entries tell at most how many do: stopping
- * and restarting leave empty blades in the index until their time comes. So
- * some blades, all over the table, are looked at. */
+/* Returns whether most blades contain timers. The number of index entries is an
+ * upper bound only, since entries of emptied blades remain in the index until
+ * their time. So this function samples blades across the table. */
 static bool
 is_table_full(const struct lawn *lawn)
 {
@@ -121,8 +123,8 @@ is_table_full(const struct lawn *lawn)
     return live > seen / 4 * 3;
 }
 
-/* Called where the clock is about to move, when that was asked for. During a
- * trial nobody asks: it counts no fewer starts than the counters do. */
+/* Called before the clock moves, if review_due is set. It is never set during a
+ * trial: a trial counts at least as many starts as the counters do. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {

@@ -1,24 +1,25 @@
-/* tuning.h - fits a lawn to the TTLs that its user starts timers with.
+/* tuning.h - adapts a lawn to the TTLs in use.
  *
- * With few TTLs of very many timers, several blades per TTL hide the latency of
- * memory (blades.h). With more TTLs than blades, many timers find no blade, or
- * one that they share with few others, and the table does not pay. So a lawn
- * looks at its own counters now and then:
+ * If a few TTLs have very many timers, several blades per TTL hide the latency
+ * of memory (blades.h). If there are more TTLs than blades, many timers find no
+ * blade, or share one with few others, and the table does not pay. So a lawn
+ * reviews its own counters from time to time and selects one of three modes:
  *
  *   striped   few TTLs, many timers: 8 blades per TTL
- *   plain     a blade per TTL
- *   bypass    more TTLs than blades: every timer goes into the index, and the
- *             table is not asked at all; tried again after a while
+ *   plain     one blade per TTL
+ *   bypassed  more TTLs than blades: all timers go into the index, and the
+ *             table is not used; it is tried again later
  *
- * What counts is the share of starts that miss. Starts of idle timers and
- * misses are counted all the time, restarts that find their blade are not: that
- * alone would make them a tenth slower. So when misses look many, there is a
- * trial, in which every start takes the long way and is counted.
+ * The criterion is the share of starts that miss. Starts of idle timers and
+ * misses are always counted; restarts that find their blade are not, because
+ * counting them would make them 10 % slower. So if there seem to be many
+ * misses, a trial begins, during which every start takes the slow path and is
+ * counted.
  *
- * A change takes effect only where the clock moves, by a mow or lawn_set_now().
- * Timers of one TTL and one deadline are started at one time, so they all go
- * the same way, and P4 holds. With a resolution above 1 that is not so, and a
- * lawn stays as it is.
+ * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
+ * Timers with the same TTL and deadline are started at the same time, so all of
+ * them are inserted in the same mode, and P4 holds. With a resolution above 1
+ * that is not so; then the mode does not change.
  */
 #ifndef LAWN_CORE_TUNING_H
 #define LAWN_CORE_TUNING_H
@@ -26,15 +27,15 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;      /* what lawn->starts is counted from, */
-    uint64_t misses;      /* and lawn->misses */
-    uint64_t seen_starts; /* of idle timers, at the last look, */
-    uint64_t seen_misses; /* and misses */
-    uint64_t left;        /* starts of all kinds until the trial is over */
-    bool review_due;      /* to look again, when the clock moves */
+    uint64_t starts;      /* added to lawn->starts to get the total */
+    uint64_t misses;      /* added to lawn->misses to get the total */
+    uint64_t seen_starts; /* starts of idle timers at the last review */
+    uint64_t seen_misses; /* misses at the last review */
+    uint64_t left;        /* starts of all kinds until the end of the trial */
+    bool review_due;      /* review when the clock moves */
     bool trial;
     bool bypass;
-    bool many; /* timers: more than a cache holds */
+    bool many; /* more running timers than fit in a cache */
 };
 
 void lawn__tuning_reset(struct lawn *lawn);

@@ -1,7 +1,7 @@
 /* histogram.c - a log-linear histogram.
  *
- * The bucket of a value is its leading one's place, and the five bits below
- * it; read together they form the bucket's number, without gaps.
+ * The bucket number of a value consists of the position of its leading one and
+ * the five bits below it. There are no gaps between bucket numbers.
  */
 #include <lawn_histogram.h>
 
@@ -11,7 +11,7 @@
 
 #define LAWN_HISTOGRAM_BITS 5
 #define LAWN_HISTOGRAM_SPLIT (UINT64_C(1) << LAWN_HISTOGRAM_BITS)
-/* Lines for each halving of what is left to 100 %. */
+/* Lines each time the remaining distance to 100 % is halved. */
 #define LAWN_HISTOGRAM_LINES 5
 
 _Static_assert(LAWN_HISTOGRAM_BUCKETS == (64 - LAWN_HISTOGRAM_BITS + 1)
@@ -29,7 +29,7 @@ find_bucket(uint64_t value)
     return (size_t)(shift * LAWN_HISTOGRAM_SPLIT + (value >> shift));
 }
 
-/* The largest value of a bucket. */
+/* Returns the largest value of a bucket. */
 static uint64_t
 bucket_end(size_t bucket)
 {
@@ -41,7 +41,7 @@ bucket_end(size_t bucket)
     return ((leading + 1) << shift) - 1; /* the last wraps to UINT64_MAX */
 }
 
-/* The largest value of a bucket that can have been added. */
+/* Returns the largest value of a bucket that can have been added. */
 static uint64_t
 bucket_max(const struct lawn_histogram *histogram, size_t bucket)
 {
@@ -89,7 +89,7 @@ lawn_histogram_at(const struct lawn_histogram *histogram, unsigned parts)
     return bucket_max(histogram, i);
 }
 
-/* Newton's way: the library is not linked with libm. */
+/* Newton's method: the library does not link libm. */
 static double
 square_root(double square)
 {
@@ -101,7 +101,7 @@ square_root(double square)
     return root;
 }
 
-/* The middle of a bucket, in units. */
+/* Returns the middle of a bucket, in units. */
 static double
 bucket_middle(size_t bucket, double unit)
 {
@@ -110,8 +110,9 @@ bucket_middle(size_t bucket, double unit)
     return (first + (double)bucket_end(bucket)) / 2 / unit;
 }
 
-/* Prints a bucket's line for each percentile that it reaches, and tells the
- * next one. Up to 50 % there are so many lines, up to 75 % as many, and so on. */
+/* Prints one line for each percentile that a bucket reaches, and returns the
+ * next percentile. There are LAWN_HISTOGRAM_LINES lines up to 50 %, as many
+ * from there to 75 %, and so on. */
 static double
 print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
                   double next)
@@ -132,7 +133,8 @@ print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
             halves *= 2;
         }
         double step = 100 / (LAWN_HISTOGRAM_LINES * halves);
-        /* The same value for all that follow; or no number lies between. */
+        /* All following lines would show the same value, or the step is below
+         * the precision. */
         next = seen == count || next + step <= next ? 100 : next + step;
     }
     return next;

@@ -1,14 +1,15 @@
-/* loop.c - timers on a clock, that know what to do.
+/* loop.c - timers with callbacks, driven by a clock.
  *
- * A turn reads the clock, mows the lawn, and tells the host when to come
- * again. The clock is read after every callback as well: the next one's
- * lateness, the turn's time, and the TTLs of what is started need it. It is
- * the price of never being early or off by a slow callback, 20 ns a fire.
+ * A turn reads the clock, mows the lawn, and requests the next wake-up from the
+ * host. It also reads the clock after every callback, for the lateness of the
+ * next callback, the time limit of the turn, and the TTLs of timers that
+ * callbacks start. That costs 20 ns per fire and ensures that timers are not
+ * early, nor delayed by a slow callback before their start.
  *
- * A timer that repeats is started for its next fire before its callback runs,
- * never after: the callback may stop it and free it, and the loop must not
- * look at it then. With mode DELAY it is started again after the callback, if
- * nobody has touched it; who touches it says so by clearing loop->current [K4].
+ * A repeating timer is restarted before its callback runs, because the callback
+ * may stop and free it, and the loop must not access it then. In mode DELAY it
+ * is restarted again after the callback, unless it was started or stopped
+ * meanwhile; those functions clear loop->current [K4].
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
@@ -18,16 +19,17 @@
 #include <string.h>
 #include <time.h>
 
-/* Timers in a turn, if the options do not say. */
+/* Default maximum number of timers per turn. */
 #define LAWN_LOOP_BUDGET 1024u
-/* More than ever fire in a turn, and what lawn_loop_once() can count. */
+/* Upper limit of the budget, so that lawn_loop_once() can return the number. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
-#define LAWN_LOOP_NO_FIRE "[P10] a timer of a loop is started without fire"
-/* In a timer's mode: it has not fired yet, and due is its first time. */
+#define LAWN_LOOP_NO_FIRE "[P10] a timer is started without a callback"
+/* Flag in a timer's mode: it has not fired yet, and due is its first
+ * deadline. */
 #define LAWN_LOOP_FIRST 0x100u
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
-               "as the header says");
+               "a loop timer takes 64 bytes");
 
 static uint64_t
 read_monotonic(void *context)
@@ -49,7 +51,7 @@ read_boottime(void *context)
 }
 #endif
 
-/* The system's clock of that name, or NULL. */
+/* Returns the system clock with this id, or NULL. */
 static uint64_t (*find_clock(enum lawn_loop_clock id))(void *)
 {
     switch (id) {
@@ -149,7 +151,7 @@ lawn_loop_update(struct lawn_loop *loop)
     return lawn_now(loop->lawn);
 }
 
-/* Sets the wake-up, or takes it back [L2]. */
+/* Sets the wake-up, or cancels it if when is LAWN_NEVER [L2]. */
 static void
 set_wakeup(struct lawn_loop *loop, uint64_t when)
 {
@@ -162,7 +164,7 @@ set_wakeup(struct lawn_loop *loop, uint64_t when)
     }
 }
 
-/* A timer that may be the earliest was started. */
+/* Called when a timer that may be the earliest was started. */
 static void
 move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
 {
@@ -171,7 +173,7 @@ move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
     }
 }
 
-/* Before a timer is started or stopped. */
+/* Called before a timer is started or stopped. */
 static inline void
 forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
@@ -188,9 +190,9 @@ forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
 }
 
-/* After it was started, to fire not before that time, which is not beyond the
- * last tick. As a rule there is an earlier one, and nothing to be done; a turn
- * looks at all of them at its end. */
+/* Called after a timer was started. It fires no earlier than `earliest`, which
+ * is at most the last tick. Usually the wake-up is earlier, and there is
+ * nothing to do. A turn sets the wake-up at its end. */
 static inline void
 update_wakeup(struct lawn_loop *loop, const struct lawn_loop_timer *timer,
               uint64_t earliest)
@@ -244,7 +246,7 @@ lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     forget_timer(loop, timer);
     timer->period = period > 0 ? period : 1;
     timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;
-    timer->due = lawn__saturating_add(0, first); /* not beyond the last tick */
+    timer->due = lawn__saturating_add(0, first); /* at most the last tick */
     if (mode == LAWN_LOOP_DELAY) {
         lawn_start_at(loop->lawn, &timer->timer, first);
     } else {
@@ -278,8 +280,9 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
     return lawn_deadline(&timer->timer);
 }
 
-/* A timer of a fixed rate comes up: which period it fires for, and when the
- * next one is due [L4 L5]. Tells when the first that it stands for was due. */
+/* Advances a timer with a fixed rate to the period for which it fires, and
+ * starts it for the next one [L4 L5]. Returns when the first period since the
+ * last fire was due. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
@@ -298,17 +301,18 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* It is overdue again, and due in the next tick by now, since the mow must
-     * end; but not if that tick is long in coming. */
+    /* The next period is overdue, too. The timer now runs for the next tick,
+     * because the mow must end; restart_behind() moves it to now, in case the
+     * next tick is far away. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }
     return due;
 }
 
-/* After a mow: those that are catching up are due in the next turn, whether the
- * clock has moved by then or not; behind what the budget has left, and in the
- * order in which they fired. */
+/* Called after a mow. Makes the timers that are catching up due in the next
+ * turn, even if the clock does not move until then. They fire after the timers
+ * that exceeded the budget, in the order in which they fired before. */
 static void
 restart_behind(struct lawn_loop *loop)
 {
@@ -376,8 +380,8 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || fired == loop->budget) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* What was set has come, or is too late [L2]. A timerfd that is readable
-     * is to be made unreadable. */
+    /* The wake-up has happened, or is too late [L2]. A readable timerfd must
+     * become unreadable. */
     if (loop->armed <= now || loop->set <= now || next < loop->armed) {
         set_wakeup(loop, next);
     }
@@ -450,7 +454,7 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
                loop->armed != LAWN_NEVER) {
         broken = "[K1] a wake-up is set, but no timer is running";
     } else if (loop->lateness.count > loop->stats.fires) {
-        broken = "[K3] more lateness than fires";
+        broken = "[K3] lateness has more values than fires";
     } else if (loop->shown && !loop->turning && loop->set > loop->armed) {
         broken = "[K2] the timerfd is set too late";
     } else if (loop->current != NULL && !loop->turning) {

@@ -1,20 +1,20 @@
-/* loop.h - what a loop is made of, and what always holds of it.
+/* loop.h - the parts of a loop and its invariants.
  *
  *   loop ──► lawn     the timers
- *        ├─► host     whoever wakes us: an adapter's arm(), or the timerfd
- *        └─► wait     epoll, if it is used: see wait.c
+ *        ├─► host     wakes the loop: an adapter's arm(), or the timerfd
+ *        └─► wait     epoll, if used: see wait.c
  *
- * INVARIANTS. Between any two calls, and when the host is told:
- *   [K1] armed <= lawn_next(): the wake-up that is set is not too late; when no
- *        timer is running, it is LAWN_NEVER
- *   [K2] set is when the timerfd becomes readable; if anybody but our own wait
- *        looks at it, it is not after armed
- *   [K3] fires == lateness.count + what was emptied from it
- *   [K4] current is NULL but in a callback of a timer of mode DELAY that nobody
- *        has started or stopped since it fired
- *   [K5] behind are timers that are catching up, that fired in the turn under
- *        way, and that nobody has started or stopped since; outside of a turn
- *        there are none
+ * INVARIANTS. They hold between any two calls, and while the host is called:
+ *   [K1] armed <= lawn_next(): the wake-up is not too late. If no timer is
+ *        running, armed is LAWN_NEVER.
+ *   [K2] set is the time at which the timerfd becomes readable. If the caller
+ *        has the timerfd, set is not after armed.
+ *   [K3] fires == lateness.count + values cleared from it.
+ *   [K4] current is NULL, except in the callback of a timer with mode DELAY
+ *        that was not started or stopped since it fired.
+ *   [K5] behind contains timers that are catching up, have fired in the
+ *        current turn, and were not started or stopped since. Outside of a
+ *        turn it is empty.
  */
 #ifndef LAWN_LOOP_LOOP_H
 #define LAWN_LOOP_LOOP_H
@@ -24,27 +24,27 @@
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
 #include "../base/saturating.h"
-#else /* all files are in one folder, as clib puts them */
+#else /* all files are in one folder, as installed by clib */
 #include "assertion.h"
 #include "saturating.h"
 #endif
 
 struct lawn_loop_round;
 
-/* Timers that catch up at the same time on a clock that stands still; on one
- * that goes on there is no limit. */
+/* Maximum number of timers that can catch up at the same time on a clock that
+ * does not advance. On a clock that advances there is no limit. */
 #define LAWN_LOOP_BEHIND 16u
 
 struct lawn_loop {
     struct lawn *lawn;
     uint64_t (*clock)(void *context);
     void *clock_context;
-    uint64_t armed; /* [K1]; LAWN_NEVER: none is */
+    uint64_t armed; /* [K1]; LAWN_NEVER if no wake-up is set */
     bool turning;
-    bool halted; /* the turn under way was ended by its time */
+    bool halted; /* the current turn has reached its time limit */
     size_t budget;
-    uint64_t budget_time;            /* 0: as long as it takes */
-    uint64_t until;                  /* the end of the turn's time */
+    uint64_t budget_time;            /* 0 if unlimited */
+    uint64_t until;                  /* time limit of the turn */
     struct lawn_loop_timer *current; /* [K4] */
     struct lawn_loop_timer *behind[LAWN_LOOP_BEHIND]; /* [K5] */
     unsigned behinds;
@@ -55,21 +55,21 @@ struct lawn_loop {
     /* wait.c */
     enum lawn_loop_clock clock_id;
     bool own_clock;
-    bool shown; /* the caller has got the timerfd */
+    bool shown; /* the caller has the timerfd */
     int timer_fd;
-    uint64_t set; /* [K2]; LAWN_NEVER: it is not set */
+    uint64_t set; /* [K2]; LAWN_NEVER if it is not set */
     int epoll_fd;
     bool running;
     bool quit;
     size_t watches;
-    struct lawn_loop_round *round; /* under way */
+    struct lawn_loop_round *round; /* the current round, or NULL */
 
     void (*release)(void *memory, void *context);
     void *context;
     struct lawn_histogram lateness;
 };
 
-/* wait.c: the timerfd as a host, and the end of it all. */
+/* wait.c: the timerfd as host, and cleanup. */
 void lawn__wait_arm(struct lawn_loop *loop);
 void lawn__wait_fini(struct lawn_loop *loop);
 

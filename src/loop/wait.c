@@ -1,10 +1,9 @@
 /* wait.c - the timerfd, and the small event loop on epoll.
  *
- * The timerfd is left alone when the wake-up that it is set for is early
- * enough: it then wakes once for nothing, which costs less than a system call
- * for each timer that is stopped. While the loop's own wait is the only one
- * that looks at it, it is set right before the wait, once, whatever happened
- * in the meantime. */
+ * The timerfd is not changed if its time is early enough. It may then wake the
+ * loop once without a due timer, which costs less than a system call for each
+ * timer that is stopped. While only the loop itself waits for the timerfd, it
+ * is set once, directly before the wait. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -16,18 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Descriptors that are served in a round. */
+/* Maximum number of descriptors per round. */
 #define LAWN_WAIT_ROUND 64
 
-/* What epoll said, while it is being served; data.ptr is NULL for the timerfd,
- * and for what was unwatched meanwhile. */
+/* The results of epoll_wait() while they are processed. data.ptr is NULL for
+ * the timerfd and for descriptors that were unwatched meanwhile. */
 struct lawn_loop_round {
     struct epoll_event ready[LAWN_WAIT_ROUND];
     int many;
 };
 
-/* Sets the timerfd; to LAWN_NEVER: not at all. It is unreadable then, unless
- * the time has passed. */
+/* Sets the timerfd, or disarms it if when is LAWN_NEVER. It becomes unreadable,
+ * unless the time has passed. */
 static void
 set_timerfd(struct lawn_loop *loop, uint64_t when)
 {
@@ -37,7 +36,7 @@ set_timerfd(struct lawn_loop *loop, uint64_t when)
 
     if (when != LAWN_NEVER) {
         at.it_value.tv_sec = (time_t)(seconds < most ? seconds : most);
-        /* 0 would mean not at all. */
+        /* 0 would disarm it. */
         at.it_value.tv_nsec = (long)(when % LAWN_LOOP_SECOND) + (when == 0);
     }
     loop->set = when;
@@ -45,7 +44,7 @@ set_timerfd(struct lawn_loop *loop, uint64_t when)
     (void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Brings the timerfd in line with what is armed. */
+/* Sets the timerfd to loop->armed if necessary. */
 static void
 sync_timerfd(struct lawn_loop *loop)
 {
@@ -56,8 +55,8 @@ sync_timerfd(struct lawn_loop *loop)
     }
 }
 
-/* For others who watch it, maybe by its edges: so if it has come, and more is
- * to be done at once, it comes again. */
+/* For callers that wait for the timerfd, maybe edge-triggered: if its time has
+ * passed and timers are due, it becomes readable again. */
 void
 lawn__wait_arm(struct lawn_loop *loop)
 {
@@ -78,7 +77,7 @@ lawn__wait_fini(struct lawn_loop *loop)
     }
 }
 
-/* Makes the timerfd, if there is none yet. */
+/* Creates the timerfd, unless it exists. */
 static int
 open_timerfd(struct lawn_loop *loop)
 {
@@ -107,7 +106,7 @@ lawn_loop_fd(struct lawn_loop *loop)
     return loop->timer_fd;
 }
 
-/* Makes the epoll descriptor, if there is none yet. */
+/* Creates the epoll descriptor, unless it exists. */
 static int
 open_epoll(struct lawn_loop *loop)
 {
@@ -140,8 +139,9 @@ lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch, int fd,
     if (events == 0 || (events & ~known) != 0 || (more && watch->fd != fd)) {
         return -EINVAL;
     }
-    LAWN_ASSERT(watch->ready != NULL,
-                "[P10] a descriptor is watched without ready");
+    LAWN_ASSERT(
+        watch->ready != NULL,
+        "[P10] a descriptor is watched without a callback (ready is NULL)");
     int error = open_epoll(loop);
     if (error != 0) {
         return error;
@@ -176,8 +176,8 @@ lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch)
     }
 }
 
-/* Calls back for one ready descriptor; false if it is no longer watched for
- * what it is ready for. */
+/* Calls back for one ready descriptor. Returns false if it is no longer watched
+ * for these events. */
 static bool
 dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
          uint32_t events)
@@ -185,7 +185,8 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     unsigned ready = gone ? LAWN_LOOP_HANGUP : 0;
 
-    /* Whoever only looks at what it waits for must see the end as well. */
+    /* Callbacks that check only the events they wait for must notice a hang-up,
+     * too. */
     if (gone || (events & EPOLLIN) != 0) {
         ready |= watch->events & LAWN_LOOP_READ;
     }
@@ -199,9 +200,10 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     return true;
 }
 
-/* Waits until something is ready or due, if it is to wait, and serves it: first
- * what is ready, for a connection that has just spoken is not idle. Returns how
- * many callbacks were called, or -errno. */
+/* Waits until a descriptor is ready or a timer is due, if wait is true, and
+ * calls back. Descriptors come first, so that a connection that has just
+ * received data is not considered idle. Returns the number of callbacks, or
+ * -errno. */
 static int
 run_round(struct lawn_loop *loop, bool wait)
 {
@@ -235,7 +237,7 @@ run_round(struct lawn_loop *loop, bool wait)
     return served + (int)(loop->stats.fires - fires);
 }
 
-/* Before a run: 0, or -errno. */
+/* Returns 0, or -errno if the loop cannot run now. */
 static int
 prepare_run(struct lawn_loop *loop)
 {
@@ -284,7 +286,7 @@ lawn_loop_quit(struct lawn_loop *loop)
     lawn_halt(loop->lawn);
 }
 
-#else /* no epoll, and no timerfd */
+#else /* no epoll and no timerfd */
 
 void
 lawn__wait_arm(struct lawn_loop *loop)

@@ -1,11 +1,11 @@
-/* errors.c - words for errors: our own where those of the system would lead
- * astray, since they speak of files and devices. */
+/* errors.c - descriptions of errors. Those of strerror() would mislead for some
+ * values, because they refer to files and devices. */
 #include "lawn_store.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* No system has an errno beyond that. */
+/* No system has a larger errno. */
 #define LAWN_STORE_ERRNO_MAX 9999
 
 const char *
@@ -15,28 +15,31 @@ lawn_store_strerror(int error)
     case 0:
         return "no error";
     case LAWN_STORE_NOT_A_SNAPSHOT:
-        return "not a snapshot";
+        return "not a snapshot: bad magic number";
     case LAWN_STORE_TOO_NEW:
-        return "the snapshot is of a newer version";
+        return "snapshot version not supported: written by a newer library";
     case LAWN_STORE_TRUNCATED:
-        return "the snapshot ends too early";
+        return "truncated snapshot: unexpected end";
     case LAWN_STORE_DAMAGED:
-        return "the snapshot is damaged: a checksum is wrong";
-    case LAWN_STORE_NONSENSE:
-        return "the snapshot makes no sense, though its checksums are right";
+        return "damaged snapshot: checksum mismatch";
+    case LAWN_STORE_INCONSISTENT:
+        return "invalid snapshot: valid checksums but inconsistent contents";
     case LAWN_STORE_TRAILING:
-        return "the file goes on after the end of the snapshot";
+        return "invalid snapshot file: data after the end of the snapshot";
+    case LAWN_STORE_ID_TOO_LARGE:
+        return "id too large: more than 65535 bytes";
+    case LAWN_STORE_PAYLOAD_TOO_LARGE:
+        return "payload too large: more than 536870911 bytes";
     case -EEXIST:
-        return "there is a timer of this id already";
+        return "a timer with this id exists";
     case -ENOENT:
-        return "no such timer, file or folder";
+        return "no such timer, file or directory";
     case -EINVAL:
-        return "an id or payload is too large, flags make no sense, or the "
-               "path is no file";
+        return "invalid flags, or the path is not a regular file";
     case -ENOTEMPTY:
-        return "the store holds timers";
+        return "the store is not empty";
     case -ENOSPC:
-        return "a limit of the store is reached, or the disk is full";
+        return "store limit reached, or no space left on device";
     default:
         return error > 0 || error < -LAWN_STORE_ERRNO_MAX ? "unknown error"
                                                           : strerror(-error);

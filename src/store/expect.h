@@ -1,11 +1,11 @@
-/* expect.h - assertions, and hints to the compiler. */
+/* expect.h - assertions and compiler hints. */
 #ifndef LAWN_STORE_EXPECT_H
 #define LAWN_STORE_EXPECT_H
 
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
 #include "../base/noinline.h"
-#else /* all files are in one folder, as clib puts them */
+#else /* all files are in one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #endif

@@ -18,10 +18,10 @@
 
 /* A replacement in progress. */
 struct lawn__file {
-    int folder; /* AT_FDCWD if it may not be read: it cannot be flushed then */
+    int folder; /* AT_FDCWD if not readable; then it is not flushed */
     int fd;
-    const char *name; /* in the folder, or the path */
-    char *temporary;  /* in the folder, or a path */
+    const char *name; /* relative to folder, or the path */
+    char *temporary;  /* relative to folder, or a path */
     bool replaces;    /* there is an old file, described by old */
     struct stat old;
 };
@@ -56,8 +56,8 @@ sync_file(int fd)
     return 0;
 }
 
-/* Writes random characters that differ from try to try. O_EXCL protects against a
- * file that somebody has put there, whatever the name; so they need not be secret. */
+/* Writes random characters that differ from try to try. They need not be
+ * secret: O_EXCL fails if another process has created a file of that name. */
 static void
 randomize_name(char *name, uint64_t tries)
 {
@@ -103,7 +103,8 @@ create_temporary(struct lawn__file *file, bool fixed, mode_t mode)
             return -errno;
         }
     }
-    return fixed ? -EISDIR : -EEXIST; /* unlinkat() removes all other kinds */
+    return fixed ? -EISDIR : -EEXIST; /* unlinkat() removes all other kinds of
+                                       * files */
 }
 
 static int
@@ -150,8 +151,8 @@ write_and_rename(struct lawn__file *file, lawn__file_fill_fn *fill, void *arg)
     return error;
 }
 
-/* Opens the folder, and sets the names in it; or those that include its path, if it
- * may be written but not read. */
+/* Opens the folder and sets the file names relative to it. If the folder is
+ * writable but not readable, sets full paths. */
 static int
 open_folder(struct lawn__file *file, const struct lawn__file_target *target)
 {
@@ -185,7 +186,7 @@ static int
 sync_folder(const struct lawn__file *file)
 {
     int error = file->folder >= 0 ? sync_file(file->folder) : 0;
-    /* Some file systems do not support it, and do not need it. */
+    /* Some file systems do not support it and do not need it. */
     return error == -EINVAL || error == -ENOTSUP ? 0 : error;
 }
 

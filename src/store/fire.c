@@ -1,10 +1,11 @@
-/* fire.c - firing what is due, and telling what there is.
+/* fire.c - fires due timers, and finds the next one.
  *
- * A mow of the store takes timers off the lawn in batches, first, and calls
- * back when that mow of the lawn is over. So callbacks may do anything, another
- * mow included; and the table's buckets of a whole batch are fetched at once.
- * What is taken off but not fired yet is still in the store for everyone else:
- * it stands in due[], and can be stopped, started again and found [J2]. */
+ * lawn_store_mow() first removes timers from the lawn in batches, and calls
+ * back after lawn_mow() has returned. So callbacks may call any function,
+ * including another mow, and the table's buckets for a whole batch are
+ * prefetched at once. A timer that was removed from the lawn but has not fired
+ * is still in the store: it is in due[], and can be stopped, restarted and
+ * found [J2]. */
 #include "store.h"
 
 static void
@@ -22,8 +23,9 @@ collect_due(struct lawn_timer *timer, void *arg)
     store->due_end++;
 }
 
-/* Takes the next timer due by then out of the store; its record stays. At most
- * so many more will be wanted. NULL: there is none. */
+/* Removes the next timer due by now from the store, but keeps its record.
+ * wanted is the maximum number of timers that the caller still needs. Returns
+ * NULL if there is none. */
 static struct lawn_store_record *
 take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 {
@@ -39,7 +41,7 @@ take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
             }
         }
         record = store->due[store->due_next];
-        /* A mow in the callback of another may be told an earlier time. */
+        /* A mow called by a callback may pass an earlier time. */
         if (record != NULL && lawn_last_deadline(&record->timer) > now) {
             return NULL;
         }
@@ -58,7 +60,8 @@ lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
     size_t fired = 0;
 
     lawn_set_now(store->lawn, now);
-    /* At the last tick what callbacks start is due at once: but a mow ends. */
+    /* At the last tick, timers that callbacks start are due at once; the limit
+     * ensures that the mow ends. */
     if (lawn_now(store->lawn) == LAWN_NEVER - 1 &&
         budget > store->table.count) {
         budget = (size_t)store->table.count;
@@ -100,8 +103,8 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
     return record != NULL;
 }
 
-/* The first of those that were taken off the lawn, or NULL: all the others are
- * not due before it, and fire later. */
+/* Returns the first timer that was removed from the lawn, or NULL. All other
+ * timers fire after it. */
 static const struct lawn_store_record *
 find_collected(const struct lawn_store *store)
 {
@@ -183,8 +186,7 @@ lawn__store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
 {
     struct lawn_store_fire_visit each = {visit, arg};
 
-    /* These would fire next, before any on the lawn: as such without a blade
-     * would. */
+    /* These fire before all timers on the lawn, like unqueued ones. */
     for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL &&
             !visit_timer(&store->due[i]->timer, 0, &each)) {

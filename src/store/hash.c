@@ -1,4 +1,4 @@
-/* hash.c - the hash of hash.h, for others' tables. */
+/* hash.c - the public hash function: see hash.h. */
 #include "hash.h"
 
 #include <lawn_store.h>

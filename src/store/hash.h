@@ -1,15 +1,15 @@
-/* hash.h - SipHash-1-3: what the table finds ids by, and snapshots are checked
- * with.
+/* hash.h - SipHash-1-3: hashes ids for the table, and computes the checksums of
+ * snapshots.
  *
- * The table needs a keyed function: whoever chooses ids must not be able to
- * choose such as fall into one bucket. SipHash was made for that, and after a
- * decade in hash tables its short form stands: one round per word, three at the
- * end. xxh3 takes fewer instructions, but its seed does not make it a keyed
- * function: there are pairs of inputs that collide for one seed in 1,400
- * (github.com/Cyan4973/xxHash, issue 1127), and nobody promises that there are
- * no families of them.
+ * The table needs a keyed hash: an attacker must not be able to choose ids that
+ * collide. SipHash was designed for that; its short form, one round per word
+ * and three at the end, has been used in hash tables for a decade without a
+ * known attack. xxh3 takes fewer instructions, but its seed is not a key: there
+ * are pairs of inputs that collide for one seed in 1,400
+ * (github.com/Cyan4973/xxHash, issue 1127), and larger families of such inputs
+ * are not ruled out.
  *
- * The numbers are the same on every machine: words are little-endian.
+ * Results are the same on every machine: words are little-endian.
  */
 #ifndef LAWN_STORE_HASH_H
 #define LAWN_STORE_HASH_H
@@ -74,7 +74,7 @@ lawn__store_hash_mix(struct lawn_store_sip *s, uint64_t word)
     s->v0 ^= word;
 }
 
-/* last: the bytes that make no whole word, and the size in the top byte. */
+/* last: the bytes after the last whole word, with the size in the top byte. */
 static inline uint64_t
 lawn__store_hash_end(struct lawn_store_sip *s, uint64_t last)
 {
@@ -86,7 +86,6 @@ lawn__store_hash_end(struct lawn_store_sip *s, uint64_t last)
     return s->v0 ^ s->v1 ^ s->v2 ^ s->v3;
 }
 
-/* Of any bytes. */
 static inline uint64_t
 lawn__store_hash(const uint64_t key[2], const void *bytes, size_t size)
 {

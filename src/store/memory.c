@@ -1,7 +1,7 @@
-/* memory.c - see memory.h.
+/* memory.c - the memory of a store: see memory.h.
  *
- * A block that was not mapped is preceded by a byte that says how far into the
- * allocator's block it begins. */
+ * A block that is not mapped is preceded by a byte that contains its offset in
+ * the allocator's block. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"
 
@@ -15,16 +15,16 @@
 #define LAWN_STORE_MEMORY_MAPS 0
 #endif
 
-/* Blocks are mapped in units of this, the smallest page there is; where pages are
- * larger, the system rounds up by itself. */
+/* The unit for mapped blocks: the smallest page size in use. The system rounds
+ * up if its pages are larger. */
 #define LAWN_STORE_MEMORY_UNIT 4096u
 #define LAWN_STORE_MEMORY_MAPPED 16384u
-/* Kept blocks that are looked at for one of the right size. */
+/* Maximum number of kept blocks to search for one of the right size. */
 #define LAWN_STORE_MEMORY_LOOK 64u
 
 #if LAWN_STORE_MEMORY_MAPS && defined __GNUC__
-/* LeakSanitizer does not look into what is mapped for what is referred to, unless
- * it is told. Where it is not linked, there are no such functions. */
+/* LeakSanitizer does not search mapped memory for pointers unless the memory is
+ * registered. The functions are NULL if it is not linked. */
 /* NOLINTBEGIN(bugprone-reserved-identifier) */
 void __lsan_register_root_region(const void *, size_t) __attribute__((weak));
 void __lsan_unregister_root_region(const void *, size_t) __attribute__((weak));
@@ -92,7 +92,8 @@ map_block(struct lawn_store_memory *memory, size_t cost)
     return block;
 }
 
-/* Gives a block back to the system, or keeps it. */
+/* Unmaps a block, or keeps it if that fails. Returns whether it was
+ * unmapped. */
 static bool
 return_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
@@ -115,7 +116,7 @@ static void
 unmap_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
     if (return_block(memory, block, cost) && memory->kept != NULL) {
-        /* Perhaps there is room for holes again: then one more goes. */
+        /* munmap() works again: try one of the kept blocks. */
         size_t kept_cost = memory->kept->cost;
 
         (void)return_block(memory, take_kept(memory, &memory->kept), kept_cost);
@@ -127,8 +128,8 @@ void
 lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
-    /* What lies at the end of a mapping leaves no hole: one goes after the
-     * other. */
+    /* Unmapping at the end of a mapping creates no hole, so it works for one
+     * block after the other. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);

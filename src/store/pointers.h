@@ -1,9 +1,9 @@
 /* pointers.h - a growing array of words that never moves.
  *
- * It stands in pieces, each twice as large as the one before; the number of the
- * piece is the logarithm of the index. So growing costs O(1) at worst, with no
- * copy, and an element costs one more load than in an array. The table keeps
- * its segments in one, the slots their slabs.
+ * It consists of pieces, each twice as large as the previous one; the logarithm
+ * of an index determines its piece. Growing copies nothing and is O(1) in the
+ * worst case. Access takes one more load than with an array. The table uses it
+ * for its segments, slots.c for its slabs.
  */
 #ifndef LAWN_STORE_POINTERS_H
 #define LAWN_STORE_POINTERS_H
@@ -27,7 +27,7 @@ lawn__store_pointers_size(unsigned piece)
     return UINT64_C(1) << (piece + LAWN_STORE_POINTERS_FIRST_BITS);
 }
 
-/* Which piece an element stands in. */
+/* Returns the piece of an element. */
 static inline unsigned
 lawn__store_pointers_piece(uint64_t index)
 {
@@ -35,7 +35,7 @@ lawn__store_pointers_piece(uint64_t index)
            (unsigned)__builtin_clzll(index + lawn__store_pointers_size(0));
 }
 
-/* How many pieces there are. */
+/* Returns the number of pieces. */
 static inline unsigned
 lawn__store_pointers_pieces(const struct lawn_store_pointers *pointers)
 {
@@ -50,8 +50,9 @@ lawn__store_pointers_bytes(unsigned piece)
     return (size_t)lawn__store_pointers_size(piece) * sizeof(uintptr_t);
 }
 
-/* Where an element stands: index < count. The highest bit of the index plus the
- * first size tells the piece, the others where in it. */
+/* Returns the address of an element; index < count. The highest bit of index
+ * plus the size of the first piece selects the piece, the other bits the
+ * element. */
 static inline uintptr_t *
 lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
                         uint64_t index)
@@ -62,7 +63,7 @@ lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
                                    lawn__store_pointers_size(piece)];
 }
 
-/* Adds an element at the end. False: no memory. */
+/* Appends an element. Returns false if out of memory. */
 static inline bool
 lawn__store_pointers_add(struct lawn_store_pointers *pointers,
                          struct lawn_store_memory *memory, uintptr_t value)
@@ -87,7 +88,7 @@ lawn__store_pointers_drop(struct lawn_store_pointers *pointers,
 {
     unsigned piece = lawn__store_pointers_piece(--pointers->count);
 
-    /* It was the first of its piece. */
+    /* It was the first element of its piece. */
     if (piece == lawn__store_pointers_pieces(pointers)) {
         lawn__store_memory_give(memory, pointers->piece[piece],
                                 lawn__store_pointers_bytes(piece));
@@ -101,7 +102,7 @@ lawn__store_pointers_drop_piece(struct lawn_store_pointers *pointers,
 {
     unsigned piece = lawn__store_pointers_pieces(pointers) - 1;
 
-    /* As if its first were the last of all. */
+    /* As if the first element of the piece were the last of all. */
     pointers->count =
         lawn__store_pointers_size(piece) - lawn__store_pointers_size(0) + 1;
     lawn__store_pointers_drop(pointers, memory);

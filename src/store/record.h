@@ -1,12 +1,12 @@
-/* record.h - a timer as the store keeps it: a slot, or two.
+/* record.h - a stored timer: one or two slots.
  *
  *     | timer 24 | ttl 8 | payload's size and flags 4 | id's size 2 | place 2 |
- *     | id, filled up to a multiple of 8 | payload, or a pointer to it        |
+ *     | id, padded to a multiple of 8 | payload, or a pointer to it           |
  *
- * 40 bytes beside id and payload. A record never moves: the lawn has links to
- * the timer in it, and the table and iteration rely on it. So a payload that
- * has outgrown its slot, or is large, stands outside: in a slot of its own, or a
- * block, behind 8 bytes that tell its place.
+ * A record takes 40 bytes in addition to id and payload. It never moves,
+ * because the lawn links to its timer and the table and iteration point to it.
+ * So a payload that is large or has outgrown its slot is stored outside: in
+ * another slot or a separate block, after 8 bytes that contain its place.
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
@@ -16,20 +16,20 @@
 #include <lawn_store.h>
 #include <string.h>
 
-/* Records up to so large have their payload inside. */
+/* Maximum size of a record whose payload is inside. */
 #define LAWN_STORE_INSIDE_MAX 2048u
-/* What stands before a payload outside. */
+/* Bytes before a payload outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX
-#define LAWN_STORE_OUTSIDE (1u << 29) /* the payload is elsewhere */
-#define LAWN_STORE_DUE (1u << 30)     /* off the lawn, about to fire */
-#define LAWN_STORE_GONE (1u << 31)    /* fired or popped, still to be read */
+#define LAWN_STORE_OUTSIDE (1u << 29) /* the payload is outside */
+#define LAWN_STORE_DUE (1u << 30)     /* removed from the lawn, about to fire */
+#define LAWN_STORE_GONE (1u << 31)    /* fired or popped; the record is kept */
 
 struct lawn_store_record {
     struct lawn_timer timer;
     uint64_t ttl;
-    uint32_t payload; /* its size, and flags */
+    uint32_t payload; /* size and flags */
     uint16_t id_size;
     uint16_t place;
     unsigned char id[];
@@ -48,7 +48,7 @@ lawn__store_record_size(const struct lawn_store_record *record)
     return record->payload & LAWN_STORE_SIZE_MASK;
 }
 
-/* Where the slot's part of the payload is. */
+/* Returns the address after the id: the payload or a pointer to it. */
 static inline unsigned char *
 lawn__store_record_inside(const struct lawn_store_record *record)
 {
@@ -80,7 +80,7 @@ lawn__store_record_is(const struct lawn_store_record *record, const void *id,
     if (record->id_size != id_size) {
         return false;
     }
-    /* The compiler makes two or four instructions of these. */
+    /* Compiled to two or four instructions. */
     if (id_size == 8) {
         return memcmp(record->id, id, 8) == 0;
     }

@@ -1,4 +1,4 @@
-/* slots.c - see slots.h. */
+/* slots.c - allocates slots: see slots.h. */
 #include "slots.h"
 
 #include "expect.h"
@@ -21,13 +21,12 @@
 #define LAWN_STORE_SLOTS_SHOW(at, size) ((void)(at), (void)(size))
 #endif
 
-/* Slots of the first slab of a size. */
+/* Slots in the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
-/* A slab that fills a block begins up to so many bytes into it: if all began at
- * the start of theirs, their heads would fall into the same few lines of the
- * cache. */
+/* A slab that fills a block begins at varying offsets below this. If all began
+ * at offset 0, their headers would compete for the same few cache lines. */
 #define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
-/* No number: also what is left of it in a word of slots->slabs. */
+/* Means "no number"; fits in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
 
 void
@@ -51,8 +50,8 @@ lawn__store_slots_group(uint64_t ttl)
     return (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
 }
 
-/* Which size serves so many bytes, and how large its slots are. Size 0 is for
- * what has a slab of its own. */
+/* Returns the index of the slot size for this number of bytes, and sets *slot
+ * to the size. Index 0 is for slots with a slab of their own. */
 static unsigned
 find_size(size_t bytes, uint32_t *slot)
 {
@@ -80,8 +79,8 @@ lawn__store_slots_room(size_t size)
     return slot;
 }
 
-/* Bytes of a slab up to its first slot. Slots of whole cache lines begin on
- * one. */
+/* Returns the offset of the first slot in a slab. Slots of whole cache lines
+ * are aligned to one. */
 /*@ requires 0 < slots <= LAWN_STORE_BLOCK && slot > 0;
   @ assigns \nothing;
   @ ensures room: \result >= (slots + 63) / 64 * 8;
@@ -99,7 +98,7 @@ header_size(uint32_t slots, uint32_t slot)
     return (head + align - 1) / align * align;
 }
 
-/* How many slots a slab has at most: as many as fit into a block. */
+/* Returns the maximum number of slots per slab: as many as fit in a block. */
 static uint32_t
 slots_per_slab(uint32_t slot)
 {
@@ -115,15 +114,15 @@ slots_per_slab(uint32_t slot)
     return most;
 }
 
-/* Whether a number is free, by its word. */
+/* Returns whether the number with this word is free. */
 static bool
 is_free(uintptr_t word)
 {
     return (word & 1) != 0;
 }
 
-/* A number that is in use from now on, the lowest piece's that has one, or a
- * new one. False: no memory. */
+/* Allocates a number from the lowest piece that has a free one, or a new one.
+ * Returns false if out of memory. */
 static bool
 take_number(struct lawn_store_slots *slots, uint64_t *number)
 {
@@ -231,7 +230,7 @@ unlink_slab(struct lawn_store_slab *slab)
     slab->prev->next = slab->next;
 }
 
-/* Gives back a slab that holds nothing. */
+/* Frees a slab without live slots. */
 LAWN_NOINLINE static void
 free_slab(struct lawn_store_slots *slots, struct lawn_store_slab *slab)
 {
@@ -264,8 +263,8 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
     return block;
 }
 
-/* One more slab of a size. NULL: no memory, and what was taken is given back,
- * but the group. */
+/* Adds a slab of a size. On failure returns NULL and frees everything except
+ * the group. */
 LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)
@@ -314,7 +313,7 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
     return slab;
 }
 
-/* The sizes of a group, which may be new. NULL: no memory. */
+/* Adds a group and returns its sizes, or NULL if out of memory. */
 LAWN_NOINLINE static struct lawn_store_size *
 add_group(struct lawn_store_slots *slots, unsigned group)
 {
@@ -362,7 +361,7 @@ lawn__store_slots_take(struct lawn_store_slots *slots, unsigned group,
     }
     slab->full_words = word;
     uint32_t number = word * 64 + (uint32_t)__builtin_ctzll(~slab->taken[word]);
-    LAWN_ASSERT(number < slab->slots, "a slab has room, but no slot");
+    LAWN_ASSERT(number < slab->slots, "a slab with room has no free slot");
     slab->taken[word] |= slab->taken[word] + 1;
     if (++slab->live == slab->slots) {
         unlink_slab(slab);
@@ -385,7 +384,7 @@ lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
 
     LAWN_ASSERT((slab->taken[word] >> number % 64 & 1) != 0 &&
                     slab->first + number * slab->slot == place * 8u,
-                "a slot is given back twice");
+                "a slot was freed twice");
     LAWN_STORE_SLOTS_HIDE(slot, slab->slot);
     slab->taken[word] &= ~(UINT64_C(1) << number % 64);
     if (word < slab->full_words) {
@@ -395,9 +394,9 @@ lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
         link_slab(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
-        /* One for a single slot does not fit the next. Of two others, the one
-         * whose number is lower stays: so those go that lead to slabs that there
-         * were once. */
+        /* A slab for a single slot does not fit the next request. Of two other
+         * slabs, keep the one with the lower number, so that high numbers
+         * become free. */
         if (slab->slot > LAWN_STORE_SLOTS_MAX ||
             (slots->spare != NULL && slots->spare->number < slab->number)) {
             free_slab(slots, slab);
@@ -479,14 +478,15 @@ check_slab(const struct lawn_store_slab *slab, uint64_t number, FILE *out)
     for (uint32_t i = 0; i < words; i++) {
         bits += (uint32_t)__builtin_popcountll(slab->taken[i]);
         if (i < slab->full_words && slab->taken[i] != ~UINT64_C(0)) {
-            return report_broken(out, "a full word is not", number);
+            return report_broken(out, "a word counted as full is not full",
+                                 number);
         }
     }
     if (bits != slab->live + words * 64 - slab->slots) {
         return report_broken(out, "live slots miscounted", number);
     }
     if (slab->number != number) {
-        return report_broken(out, "has another number", number);
+        return report_broken(out, "has a wrong number", number);
     }
     if (slab->live < slab->slots &&
         (slab->next->prev != slab || slab->prev->next != slab)) {
@@ -495,7 +495,7 @@ check_slab(const struct lawn_store_slab *slab, uint64_t number, FILE *out)
     return true;
 }
 
-/* The lists of free numbers. */
+/* Checks the lists of free numbers. */
 static bool
 check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
               FILE *out)
@@ -506,7 +506,7 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
         for (; number != LAWN_STORE_SLOTS_NONE; free_numbers--) {
             if (free_numbers == 0 || number >= slots->slabs.count ||
                 lawn__store_pointers_piece(number) != piece) {
-                return report_broken(out, "no free number", number);
+                return report_broken(out, "invalid free number", number);
             }
             uintptr_t word = *lawn__store_pointers_at(&slots->slabs, number);
             if (!is_free(word)) {
@@ -521,7 +521,8 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
     return true;
 }
 
-/* What the sizes of all groups say that there is; adds up their memory. */
+/* Returns the number of slots recorded in the sizes of all groups. Adds their
+ * memory to *bytes. */
 static uint64_t
 sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {
@@ -563,16 +564,16 @@ lawn__store_slots_check(const struct lawn_store_slots *slots, size_t *bytes,
         }
         if (slab->size !=
             &slots->group[slab->group][find_size(slab->slot, &slot)]) {
-            return report_broken(out, "is among those of other sizes", number);
+            return report_broken(out, "belongs to another size", number);
         }
         if (slab->live == 0 && slab != slots->spare) {
-            return report_broken(out, "holds nothing, and is kept", number);
+            return report_broken(out, "is empty but was not freed", number);
         }
         *bytes += lawn__store_memory_cost(slots->memory, slab->bytes);
         all -= slab->slots;
     }
     if (all != 0) {
-        return report_broken(out, "slots miscounted, by so many", all);
+        return report_broken(out, "slots miscounted by this number", all);
     }
     return check_numbers(slots, free_numbers, out);
 }

@@ -1,19 +1,20 @@
-/* snapshot.c - writing all timers down, and reading them again [S9].
+/* snapshot.c - saves and loads all timers of a store [S9].
  *
- * Saving walks the timers in the order in which a store wants them back, so
- * nothing is sorted, and needs one block of memory. Loading adds them as they
- * are read; what turns out to be wrong takes them all back, which leaves the
- * store as empty as it was. It believes nothing: a block is used once its
- * checksum is right, and what it says once it makes sense; no memory is taken
- * for bytes that have not come. So a record that lies in one block is used
- * where it stands, and one that does not is joined in a buffer that grows as
- * its bytes arrive. O(timers and their bytes).
+ * Saving visits the timers in the order in which a store must add them when
+ * loading, so nothing is sorted. It needs one block of memory. Loading adds the
+ * timers as they are read; an error removes all of them, so the store is empty
+ * as before. Input is not trusted: a block is used only after its checksum was
+ * verified, a value only after it was validated, and memory is allocated only
+ * for bytes that have been read. A record in one block is used in place; a
+ * record that spans blocks is joined in a buffer that grows as its bytes
+ * arrive. O(timers and their bytes).
  *
- * The buffers do not count towards the limit of the store's memory: a store
- * that is full can be saved.
+ * The buffers do not count toward the store's memory limit, so a full store can
+ * be saved.
  *
- * What would break it: a store that says another order in lawn__store_each()
- * than lawn__store_restore() needs; a read() or write() that changes the store.
+ * It breaks if lawn__store_each() visits timers in an order that
+ * lawn__store_restore() does not support, or if read() or write() changes the
+ * store.
  */
 #include "snapshot.h"
 #include "expect.h"
@@ -24,7 +25,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* So many records are looked at ahead of the one that is added. */
+/* Number of records to prefetch ahead of the current one. */
 #define LAWN_STORE_SNAPSHOT_AHEAD 8u
 
 unsigned char *
@@ -54,17 +55,17 @@ lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
     }
 }
 
-/* A save under way. */
+/* A save in progress. */
 struct lawn_store_saving {
     lawn_store_write_fn *write;
     void *arg;
     struct lawn_store_snapshot_chain chain;
     int error;
     size_t fill;           /* bytes of content in the block */
-    unsigned char *buffer; /* a block: its size, content, checksum */
+    unsigned char *buffer; /* a block: size, content, checksum */
 };
 
-/* Writes size bytes from the buffer, and their checksum behind them. */
+/* Writes size bytes from the buffer, followed by their checksum. */
 static int
 write_checked(struct lawn_store_saving *saving, size_t size)
 {
@@ -75,12 +76,12 @@ write_checked(struct lawn_store_saving *saving, size_t size)
     int error = saving->write(saving->buffer,
                               size + LAWN_STORE_SNAPSHOT_CHECKSUM, saving->arg);
     LAWN_ASSERT(error <= 0,
-                "a write has returned more than 0: it is to write all "
-                "bytes and return 0, or an error below 0");
+                "a write has returned more than 0: it must write all "
+                "bytes and return 0, or a negative error");
     return error < 0 ? error : 0;
 }
 
-/* Writes the block as far as it is filled; not at all, the last one. */
+/* Writes the current block. An empty one ends the snapshot. */
 static int
 flush_block(struct lawn_store_saving *saving)
 {
@@ -91,7 +92,7 @@ flush_block(struct lawn_store_saving *saving)
     return write_checked(saving, LAWN_STORE_SNAPSHOT_SIZE + fill);
 }
 
-/* Adds bytes to the stream. */
+/* Appends bytes to the stream. */
 static int
 append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
 {
@@ -194,8 +195,8 @@ lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
     return error;
 }
 
-/* A load under way. The stream is content[at] to content[end - 1], and what
- * read() has yet to tell; content stands in the buffer. */
+/* A load in progress. The stream is content[at] to content[end - 1], followed
+ * by what read() will return. content points into the buffer. */
 struct lawn_store_loading {
     struct lawn_store *store;
     lawn_store_read_fn *read;
@@ -205,16 +206,18 @@ struct lawn_store_loading {
     const unsigned char *content;
     size_t at;
     size_t end;
-    size_t ahead;          /* the first record not looked at yet */
-    unsigned fetched;      /* how many were, from content[at] on */
-    bool ended;            /* the last block has been read */
-    unsigned char *joined; /* what lay in more than one block */
-    size_t joined_size;    /* of that buffer */
-    uint64_t count;        /* as the header says */
+    size_t ahead;          /* the first record not prefetched */
+    unsigned fetched;      /* number of records prefetched from content[at]
+                            * on */
+    bool ended;            /* the last block was read */
+    unsigned char *joined; /* bytes that span blocks */
+    size_t joined_size;    /* size of that buffer */
+    uint64_t count;        /* from the header */
     uint64_t first;
 };
 
-/* Reads size bytes and tells how many came before the end; or an error. */
+/* Reads size bytes. Returns the number of bytes read, which is smaller at the
+ * end of the input, or an error. */
 static ptrdiff_t
 read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
            size_t size)
@@ -228,7 +231,7 @@ read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
             return got;
         }
         LAWN_ASSERT((size_t)got <= size - have,
-                    "a read has told more bytes than were asked for");
+                    "a read has returned more bytes than requested");
         if (got == 0) {
             break;
         }
@@ -237,7 +240,8 @@ read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
     return (ptrdiff_t)have;
 }
 
-/* The same where an end is an error. */
+/* Reads exactly size bytes. Returns LAWN_STORE_TRUNCATED at the end of the
+ * input. */
 static int
 read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
              size_t size)
@@ -245,14 +249,13 @@ read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
     ptrdiff_t got = read_bytes(loading, bytes, size);
 
     if (got < 0) {
-        /* An error that is no int is none of errno's. */
+        /* Not an errno value, since it does not fit in an int. */
         return got < -INT_MAX ? -EIO : (int)got;
     }
     return (size_t)got < size ? LAWN_STORE_TRUNCATED : 0;
 }
 
-/* Whether size bytes of the buffer have the checksum that stands behind them.
- */
+/* Returns whether size bytes of the buffer match the checksum after them. */
 static bool
 is_checksum_valid(struct lawn_store_loading *loading, size_t size)
 {
@@ -267,7 +270,7 @@ read_header(struct lawn_store_loading *loading)
 {
     unsigned char *header = loading->buffer;
 
-    /* So that what ends in the magic, and has begun so, is truncated. */
+    /* So input that ends within the magic number is reported as truncated. */
     lawn__store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
     int error =
         read_exactly(loading, header,
@@ -289,9 +292,9 @@ read_header(struct lawn_store_loading *loading)
     if (version > LAWN_STORE_SNAPSHOT_VERSION) {
         return LAWN_STORE_TOO_NEW;
     }
-    /* There was no version before the first. */
+    /* 1 is the first version. */
     if (version < LAWN_STORE_SNAPSHOT_VERSION) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     loading->count =
         lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
@@ -301,12 +304,12 @@ read_header(struct lawn_store_loading *loading)
             0 ||
         loading->first == 0 ||
         (loading->count == 0) != (loading->first == LAWN_NEVER)) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
 
-/* Reads the next block, when the one before is used up. */
+/* Reads the next block. The previous one has been consumed. */
 static int
 read_block(struct lawn_store_loading *loading)
 {
@@ -335,8 +338,7 @@ read_block(struct lawn_store_loading *loading)
     return 0;
 }
 
-/* Makes room for more in the joined buffer: twice what there was, but not more
- * than limit. */
+/* Enlarges the joined buffer for `more` bytes: doubles it, up to limit. */
 static int
 grow_joined(struct lawn_store_loading *loading, size_t have, size_t more,
             size_t limit)
@@ -366,7 +368,7 @@ grow_joined(struct lawn_store_loading *loading, size_t have, size_t more,
     return 0;
 }
 
-/* Takes bytes of the stream that lie in more than one block. */
+/* Takes bytes of the stream that span blocks. */
 static int
 join_blocks(struct lawn_store_loading *loading, size_t size)
 {
@@ -381,7 +383,7 @@ join_blocks(struct lawn_store_loading *loading, size_t size)
             some = loading->end - loading->at;
         }
         if (error == 0 && loading->ended) {
-            error = LAWN_STORE_NONSENSE;
+            error = LAWN_STORE_INCONSISTENT;
         }
         if (error != 0) {
             return error;
@@ -400,7 +402,7 @@ join_blocks(struct lawn_store_loading *loading, size_t size)
     return 0;
 }
 
-/* Takes size bytes of the stream; they stay where *out is until the next. */
+/* Takes size bytes of the stream. *out is valid until the next call. */
 static int
 take_bytes(struct lawn_store_loading *loading, size_t size,
            const unsigned char **out)
@@ -415,9 +417,9 @@ take_bytes(struct lawn_store_loading *loading, size_t size,
     return error;
 }
 
-/* Looks at the records that come next in the block, and fetches the places of
- * their ids in the table: that is most of what a load waits for. Believes the
- * sizes only as far as the block reaches. */
+/* Prefetches the table buckets for the next records of the block: waiting for
+ * these takes most of the time of a load. Uses sizes only as far as the block
+ * extends. */
 static void
 prefetch_records(struct lawn_store_loading *loading)
 {
@@ -450,7 +452,7 @@ prefetch_records(struct lawn_store_loading *loading)
     }
 }
 
-/* Reads a record, and adds the timer. */
+/* Reads a record and adds its timer. */
 static int
 read_record(struct lawn_store_loading *loading, uint64_t *deadline)
 {
@@ -473,7 +475,7 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
     if (timer.deadline < loading->first || timer.deadline == LAWN_NEVER ||
         timer.ttl == 0 || timer.payload_size > LAWN_STORE_PAYLOAD_MAX ||
         how > LAWN_STORE_SNAPSHOT_ON_BLADE) {
-        return LAWN_STORE_NONSENSE;
+        return LAWN_STORE_INCONSISTENT;
     }
     if (timer.payload_size > loading->store->memory.max) {
         return -ENOSPC;
@@ -487,10 +489,9 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
     *deadline = timer.deadline;
     error = lawn__store_restore(loading->store, &timer,
                                 how == LAWN_STORE_SNAPSHOT_ON_BLADE);
-    return error == -EEXIST ? (int)LAWN_STORE_NONSENSE : error;
+    return error == -EEXIST ? (int)LAWN_STORE_INCONSISTENT : error;
 }
 
-/* Reads all records. */
 static int
 read_records(struct lawn_store_loading *loading)
 {
@@ -508,7 +509,7 @@ read_records(struct lawn_store_loading *loading)
             }
         }
         prefetch_records(loading);
-        error = count == loading->count ? (int)LAWN_STORE_NONSENSE
+        error = count == loading->count ? (int)LAWN_STORE_INCONSISTENT
                                         : read_record(loading, &deadline);
         count++;
         loading->fetched -= loading->fetched > 0;
@@ -517,7 +518,7 @@ read_records(struct lawn_store_loading *loading)
         }
     }
     if (error == 0 && (count != loading->count || first != loading->first)) {
-        error = LAWN_STORE_NONSENSE;
+        error = LAWN_STORE_INCONSISTENT;
     }
     return error;
 }

@@ -1,22 +1,22 @@
 /* snapshot.h - the format of snapshots: docs/SNAPSHOT.md in C.
  *
- * A header, blocks, an empty block. Each of them is followed by a checksum of
- * its bytes, which is keyed with the number of the block and with the checksum
- * before it: what was left out, repeated, swapped or taken from another
- * snapshot is noticed like a wrong bit. The bytes in the blocks are a stream of
- * records; where a block ends means nothing to it.
+ * A snapshot is a header, blocks, and an empty block. Each is followed by a
+ * checksum of its bytes, keyed with the block number and the previous checksum.
+ * So a missing, repeated, swapped or foreign block is detected like a flipped
+ * bit. The contents of the blocks are a stream of records; block boundaries
+ * have no meaning in it.
  */
 #ifndef LAWN_STORE_SNAPSHOT_H
 #define LAWN_STORE_SNAPSHOT_H
 
 #include "hash.h"
 
-/* "lawnsnap"; also what stands for a checksum before that of the header. */
+/* "lawnsnap"; also used as the checksum before the header's. */
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
 #define LAWN_STORE_SNAPSHOT_VERSION 1u
 
-/* Sizes in bytes. That of a block's content is 1 to BLOCK, of the last one 0;
- * SIZE is the word in front that says so. */
+/* Sizes in bytes. The content of a block has 1 to BLOCK bytes, that of the last
+ * block 0. SIZE is the length of the size field before the content. */
 enum {
     LAWN_STORE_SNAPSHOT_HEADER = 32,
     LAWN_STORE_SNAPSHOT_CHECKSUM = 8,
@@ -28,7 +28,7 @@ enum {
                                  LAWN_STORE_SNAPSHOT_CHECKSUM
 };
 
-/* Where the fields of the header and of a record stand. */
+/* Offsets of the fields of the header and of a record. */
 enum {
     LAWN_STORE_SNAPSHOT_AT_MAGIC = 0,
     LAWN_STORE_SNAPSHOT_AT_VERSION = 8,
@@ -42,13 +42,13 @@ enum {
     LAWN_STORE_SNAPSHOT_AT_TTL = 8,
     LAWN_STORE_SNAPSHOT_AT_PAYLOAD_SIZE = 16,
     LAWN_STORE_SNAPSHOT_AT_ID_SIZE = 20,
-    LAWN_STORE_SNAPSHOT_AT_HOW = 22 /* flags, and a byte that is 0 */
+    LAWN_STORE_SNAPSHOT_AT_HOW = 22 /* flags, and a zero byte */
 };
 
 /* The only flag of a record. */
 #define LAWN_STORE_SNAPSHOT_ON_BLADE 1u
 
-/* Numbers, little-endian, of so many bytes. */
+/* Little-endian numbers. */
 static inline void
 lawn__store_snapshot_put(unsigned char *at, uint64_t number, unsigned bytes)
 {
@@ -68,9 +68,9 @@ lawn__store_snapshot_get(const unsigned char *at, unsigned bytes)
     return number;
 }
 
-/* The checksums so far: what the next one is keyed with. */
+/* The key of the next checksum. */
 struct lawn_store_snapshot_chain {
-    uint64_t number; /* of the next block; 0: the header */
+    uint64_t number; /* of the next block; 0 is the header */
     uint64_t last;
 };
 
@@ -82,7 +82,7 @@ lawn__store_snapshot_begin(void)
     return chain;
 }
 
-/* The checksum of what comes next. */
+/* Returns the checksum of the next header or block. */
 static inline uint64_t
 lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
                          const unsigned char *bytes, size_t size)
@@ -97,8 +97,8 @@ lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
 
 struct lawn_store;
 
-/* Buffers from the store's allocator that are none of the store's memory: they
- * are not counted while they are there, so no limit applies. NULL: no memory. */
+/* Allocates buffers from the store's allocator that do not count toward the
+ * store's memory, so no limit applies. Returns NULL if out of memory. */
 unsigned char *lawn__store_snapshot_take(struct lawn_store *store, size_t size);
 void lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
                                size_t size);

@@ -1,4 +1,4 @@
-/* store.c - making a store; starting, stopping, changing and finding timers. */
+/* store.c - creates a store; starts, stops, changes and finds timers. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "store.h"
 
@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_store_record) == 40,
-               "a record takes 40 bytes beside id and payload");
+               "a record takes 40 bytes in addition to id and payload");
 
-/* Puts a new lawn, which holds nothing, in the place of the old one. */
+/* Replaces the lawn by an empty one in the same memory. */
 static void
 place_lawn(struct lawn_store *store, uint64_t now)
 {
@@ -110,8 +110,7 @@ lawn_store_free(struct lawn_store *store)
     LAWN_ASSERT(memory.bytes == 0, "[J5] memory was lost");
 }
 
-/* What a payload that stands outside takes: a slot of so many bytes, or a block
- * of that size. */
+/* Returns the memory for a payload outside: the size of its slot or block. */
 static size_t
 size_outside(size_t size)
 {
@@ -119,8 +118,8 @@ size_outside(size_t size)
     return size <= LAWN_STORE_SLOTS_MAX ? lawn__store_slots_room(size) : size;
 }
 
-/* A copy of a payload, to stand outside a record of that TTL. NULL: no memory.
- */
+/* Copies a payload to a slot or block outside of its record. Returns NULL if
+ * out of memory. */
 static unsigned char *
 copy_outside(struct lawn_store *store, uint64_t ttl, const void *payload,
              size_t size)
@@ -175,7 +174,8 @@ lawn__store_discard(struct lawn_store *store, struct lawn_store_record *record)
     lawn__store_slots_give(&store->slots, record, record->place);
 }
 
-/* A record of its own, in neither table nor lawn. NULL: no memory. */
+/* Returns a new record that is neither in the table nor on the lawn, or NULL if
+ * out of memory. */
 static struct lawn_store_record *
 make_record(struct lawn_store *store, const void *id, size_t id_size,
             uint64_t ttl, const void *payload, size_t size)
@@ -217,7 +217,7 @@ make_record(struct lawn_store *store, const void *id, size_t id_size,
     return record;
 }
 
-/* How large a payload the slot of a record has room for. */
+/* Returns the maximum size of a payload inside this record. */
 static size_t
 room_inside(const struct lawn_store_record *record)
 {
@@ -227,8 +227,8 @@ room_inside(const struct lawn_store_record *record)
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
-/* Another payload, which may be part of the one that is there. 0 or an error:
- * nothing changed. */
+/* Replaces the payload; the new one may be part of the old one. Returns 0, or
+ * an error if nothing has changed. */
 static int
 change_payload(struct lawn_store *store, struct lawn_store_record *record,
                const void *payload, size_t size)
@@ -271,7 +271,6 @@ change_payload(struct lawn_store *store, struct lawn_store_record *record,
     return 0;
 }
 
-/* Takes a record out of due[]. */
 static void
 remove_from_due(struct lawn_store *store, struct lawn_store_record *record)
 {
@@ -279,13 +278,13 @@ remove_from_due(struct lawn_store *store, struct lawn_store_record *record)
 
     while (store->due[i] != record) {
         i++;
-        LAWN_ASSERT(i < store->due_end, "[J2] a due timer is nowhere");
+        LAWN_ASSERT(i < store->due_end, "[J2] a due timer is not in due[]");
     }
     store->due[i] = NULL;
     record->payload &= ~LAWN_STORE_DUE;
 }
 
-/* Starts or restarts what is in the table. */
+/* Starts or restarts the timer of a record in the table. */
 static void
 start_record(struct lawn_store *store, struct lawn_store_record *record,
              uint64_t ttl)
@@ -305,8 +304,8 @@ ttl_until(const struct lawn_store *store, uint64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
-/* Adds a record for an id that has none. NULL: *error says why, and nothing is
- * kept that was taken for it [S2]. */
+/* Adds a record for an id that has none. On failure, returns NULL, sets *error,
+ * and frees all memory that it has allocated [S2]. */
 static struct lawn_store_record *
 add_record(struct lawn_store *store, uint64_t hash, const void *id,
            size_t id_size, uint64_t ttl, const void *payload, size_t size,
@@ -341,8 +340,13 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     const unsigned either = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
     int error = 0;
 
-    if (id_size > LAWN_STORE_ID_MAX || payload_size > LAWN_STORE_PAYLOAD_MAX ||
-        how > (either | LAWN_STORE_AT) || (how & either) == either) {
+    if (id_size > LAWN_STORE_ID_MAX) {
+        return LAWN_STORE_ID_TOO_LARGE;
+    }
+    if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
+        return LAWN_STORE_PAYLOAD_TOO_LARGE;
+    }
+    if (how > (either | LAWN_STORE_AT) || (how & either) == either) {
         return -EINVAL;
     }
     if ((how & LAWN_STORE_AT) != 0) {
@@ -373,13 +377,13 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     return 0;
 }
 
-/* The record of an id, or NULL; and the hash of the id. */
+/* Returns the record of an id, or NULL. Sets *hash to the hash of the id. */
 static inline struct lawn_store_record *
 find_record(const struct lawn_store *store, const void *id, size_t id_size,
             uint64_t *hash)
 {
     if (LAWN_STORE_UNLIKELY(id_size > LAWN_STORE_ID_MAX)) {
-        /* There is none; and nobody knows what it would cost to read the id. */
+        /* No record has such an id. Do not hash it: it may be very long. */
         return NULL;
     }
     *hash = lawn__store_table_hash(&store->table, id, id_size);
@@ -423,7 +427,7 @@ lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
 {
 
     if (payload_size > LAWN_STORE_PAYLOAD_MAX) {
-        return -EINVAL;
+        return LAWN_STORE_PAYLOAD_TOO_LARGE;
     }
     uint64_t hash = 0;
     struct lawn_store_record *record = find_record(store, id, id_size, &hash);
@@ -522,8 +526,9 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
-    /* The lawn's index begins where it was placed, whatever its clock says. In
-     * a callback it stays, and what is overdue waits for a later mow [P6]. */
+    /* The index of a lawn begins at the time of its placement, not at its
+     * clock. In a callback the lawn cannot be replaced; then overdue timers
+     * wait for a later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);
@@ -539,7 +544,7 @@ lawn__store_restore(struct lawn_store *store,
 
     LAWN_ASSERT(timer->id_size <= LAWN_STORE_ID_MAX &&
                     timer->payload_size <= LAWN_STORE_PAYLOAD_MAX,
-                "a timer is restored that no store has saved");
+                "a restored timer's id or payload is too large");
     uint64_t hash =
         lawn__store_table_hash(&store->table, timer->id, timer->id_size);
     if (lawn__store_table_find(&store->table, hash, timer->id,

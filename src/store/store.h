@@ -1,23 +1,24 @@
-/* store.h - what a store is made of, and what always holds of it.
+/* store.h - the parts of a store and its invariants.
  *
- *   store ──► table   id → record
+ *   store ──► table   maps an id to a record
  *         ├─► lawn    the timers in the records, by deadline
- *         ├─► slots   the memory that records, payloads outside them and
- *         │           chained buckets stand in
- *         └─► due     up to 16 records that a mow has taken off the lawn, and
+ *         ├─► slots   memory for records, for payloads outside of them and for
+ *         │           chained buckets
+ *         └─► due     up to 16 records that a mow has removed from the lawn and
  *                     is about to fire
  *
- * INVARIANTS. Between any two calls, and whenever a callback runs:
- *   [J1] a live slot of records is a record; it is in the table under its id,
- *        or GONE: fired or popped, and kept until it has been read
- *   [J2] a record in the table either runs on the lawn, or is DUE and stands
- *        in due[]
- *   [J3] no id is in the table twice; each record is in the bucket that its
- *        hash determines, with its tag; chained buckets are filled in order
- *   [J4] due[] is in the order of deadlines, none of which lies after the
- *        lawn's clock; outside all mows it is empty
- *   [J5] memory.bytes is what all parts take
- * lawn_store_check() walks them all.
+ * INVARIANTS. They hold between any two calls, and while a callback runs:
+ *   [J1] A live slot of the records' groups is a record. It is in the table
+ *        under its id, or it is GONE: fired or popped, and kept until the
+ *        caller has read it.
+ *   [J2] A record in the table either runs on the lawn, or is DUE and in
+ *        due[].
+ *   [J3] No id is in the table twice. Each record is in the bucket that its
+ *        hash determines, with its tag. Chained buckets are filled in order.
+ *   [J4] due[] is sorted by deadline, and no deadline is after the lawn's
+ *        clock. If no mow is running, due[] is empty.
+ *   [J5] memory.bytes is the sum over all parts.
+ * lawn_store_check() checks all of them.
  */
 #ifndef LAWN_STORE_STORE_H
 #define LAWN_STORE_STORE_H
@@ -32,40 +33,41 @@ struct lawn_store {
     uint64_t max_timers;
     struct lawn_store_slots slots;
     struct lawn_store_table table;
-    size_t outside; /* what payloads in blocks of their own take */
+    size_t outside; /* bytes of payloads in separate blocks */
 
-    /* What the next mow or callback fires: due[due_next] up to due[due_end],
-     * but those that are NULL, since they were stopped or started again. */
+    /* Records to fire next: due[due_next] to due[due_end - 1]. NULL if the
+     * timer was stopped or restarted meanwhile. */
     struct lawn_store_record *due[LAWN_STORE_BATCH];
     uint64_t due_hash[LAWN_STORE_BATCH];
     unsigned due_next;
     unsigned due_end;
 
-    unsigned mows; /* under way, one in the other's callback */
-    bool dying;    /* lawn_store_free() was called in a callback */
-    struct lawn_store_record *popped; /* that lawn_store_pop() told last */
+    unsigned mows; /* number of running mows; callbacks may nest them */
+    bool dying;    /* lawn_store_free() was called by a callback */
+    struct lawn_store_record *popped; /* the last result of lawn_store_pop() */
 
-    struct lawn_options options; /* to place the lawn again */
+    struct lawn_options options; /* for placing the lawn again */
     void *place;
     size_t place_size;
 };
 
-/* Gives back what a record takes; it is in neither table nor lawn. */
+/* Frees the memory of a record that is neither in the table nor on the lawn. */
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);
 
-/* Tells all timers, in the order in which lawn__store_restore() must get them.
- * visit gets each timer and whether it is on a blade; false ends it. */
+/* Visits all timers, in the order that lawn__store_restore() requires. Passes
+ * each timer and whether it is on a blade to visit, and stops if visit returns
+ * false. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
 bool lawn__store_each(const struct lawn_store *store,
                       lawn_store_visit_fn *visit, void *arg);
 
-/* Makes an empty store ready for timers with deadlines from first on, which may
- * have passed. */
+/* Prepares an empty store for timers with deadlines from first on, which may be
+ * in the past. */
 void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
 
-/* Adds a timer as it was, copied. 0; -EEXIST if the id is there; -ENOMEM,
+/* Adds a copy of a saved timer. Returns 0; -EEXIST if the id exists; -ENOMEM or
  * -ENOSPC. */
 int lawn__store_restore(struct lawn_store *store,
                         const struct lawn_store_timer *timer, bool on_blade);

@@ -1,4 +1,4 @@
-/* store_check.c - the invariants of store.h as a predicate. */
+/* store_check.c - checks the invariants of store.h. */
 #include "store.h"
 
 static bool
@@ -22,7 +22,8 @@ is_in_due(const struct lawn_store *store,
     return false;
 }
 
-/* One record; adds up what stands outside in blocks. */
+/* Checks one record. Adds the memory of its payload to *outside if that is in a
+ * separate block. */
 static bool
 check_record(const struct lawn_store *store,
              const struct lawn_store_record *record, size_t *outside, FILE *out)
@@ -59,7 +60,7 @@ check_due(const struct lawn_store *store, FILE *out)
     uint64_t last = 0;
 
     if (store->mows == 0 && store->due_next != store->due_end) {
-        return report_broken(out, "[J4] timers were left over by a mow");
+        return report_broken(out, "[J4] a mow left timers behind");
     }
     for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] == NULL) {
@@ -113,7 +114,7 @@ lawn_store_check(const struct lawn_store *store, FILE *out)
         records += (record->payload & LAWN_STORE_GONE) == 0;
     }
     if (records != store->table.count) {
-        return report_broken(out, "[J1] the table holds what is no record");
+        return report_broken(out, "[J1] the table contains an invalid record");
     }
     if (outside != store->outside) {
         return report_broken(out, "[J5] payloads outside are miscounted");

@@ -1,15 +1,15 @@
-/* table.c - see table.h.
+/* table.c - maps ids to records: see table.h.
  *
- * What can go wrong: memory for a chained bucket or a segment. Adding a record
- * needs the former, and fails; growing and shrinking are put off till the next
- * call. */
+ * Allocating a chained bucket or a segment can fail. Without a chained bucket,
+ * adding a record fails. Growing and shrinking are retried at the next call. */
 #include "table.h"
 
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* Records to so many buckets: above it grows, below it shrinks. Between a
- * doubling and the next, buckets hold from half to twice the mean. */
+/* The table grows above MOST and shrinks below FEWEST records per PER buckets.
+ * Until the number of buckets has doubled, split and unsplit buckets differ by
+ * a factor of two in the mean number of records. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u
@@ -18,7 +18,7 @@ _Static_assert(sizeof(void *) != 8 ||
                    sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
                "a bucket is a cache line");
 
-/* A new bucket to chain. NULL: no memory. */
+/* Allocates a bucket. Returns NULL if out of memory. */
 static struct lawn_store_bucket *
 new_bucket(struct lawn_store_table *table)
 {
@@ -33,7 +33,8 @@ new_bucket(struct lawn_store_table *table)
     return bucket;
 }
 
-/* A bucket to chain: a spare one, or a new one. NULL: no memory. */
+/* Returns an empty bucket: a spare one or a new one. Returns NULL if out of
+ * memory. */
 static struct lawn_store_bucket *
 take_bucket(struct lawn_store_table *table)
 {
@@ -51,7 +52,7 @@ take_bucket(struct lawn_store_table *table)
     return bucket;
 }
 
-/* Adds an entry to a bucket or those chained to it. */
+/* Adds an entry to a bucket or its chain. */
 static bool
 put_entry(struct lawn_store_table *table, struct lawn_store_bucket *bucket,
           void *entry, uint16_t tag)
@@ -81,8 +82,8 @@ put_entry(struct lawn_store_table *table, struct lawn_store_bucket *bucket,
     return true;
 }
 
-/* Removes an entry of a bucket that is, or is chained to, home: the last of the
- * chain takes its place. */
+/* Removes an entry of bucket, which is home or is chained to it. The last entry
+ * of the chain replaces it. */
 static void
 drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
            struct lawn_store_bucket *bucket, unsigned entry)
@@ -97,7 +98,8 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     end->used--;
     bucket->entry[entry] = end->entry[end->used];
     bucket->tag[entry] = end->tag[end->used];
-    /* Never one alone in a chained bucket: there is room for it before. */
+    /* A chained bucket never has a single entry: it fits in the previous
+     * bucket. */
     if (before != NULL && end->used == 1) {
         before->entry[before->used] = end->entry[0];
         before->tag[before->used] = end->tag[0];
@@ -107,7 +109,7 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     }
 }
 
-/* Sees to it that there are so many spare buckets more. False: no memory. */
+/* Allocates this number of spare buckets. Returns false if out of memory. */
 static bool
 reserve_spare(struct lawn_store_table *table, uint64_t wanted)
 {
@@ -134,8 +136,7 @@ free_spare(struct lawn_store_table *table)
     }
 }
 
-/* How many records there are in a bucket and its chain; and how many chained
- * buckets so many take. */
+/* Returns the number of records in a bucket and its chain. */
 static uint64_t
 count_records(const struct lawn_store_bucket *bucket)
 {
@@ -161,7 +162,7 @@ bucket_bytes(uint64_t buckets)
     return (size_t)buckets * sizeof(struct lawn_store_bucket);
 }
 
-/* Other room for the buckets of segment 0. False: no memory. */
+/* Reallocates segment 0. Returns false if out of memory. */
 static bool
 resize_first_segment(struct lawn_store_table *table, uint64_t room)
 {
@@ -179,7 +180,7 @@ resize_first_segment(struct lawn_store_table *table, uint64_t room)
     return true;
 }
 
-/* Makes room for one more bucket. */
+/* Allocates memory for one more bucket. */
 static bool
 extend_segments(struct lawn_store_table *table)
 {
@@ -202,7 +203,7 @@ extend_segments(struct lawn_store_table *table)
     return true;
 }
 
-/* Gives back the room of the last segment if it holds no bucket any more. */
+/* Frees the last segment if it contains no bucket, or shrinks the first. */
 static void
 retract_segments(struct lawn_store_table *table)
 {
@@ -217,12 +218,12 @@ retract_segments(struct lawn_store_table *table)
             lawn__store_pointers_drop(&table->segments, table->memory);
         }
     } else if (table->buckets <= table->first / 4) {
-        /* If there is no memory for a smaller one, it stays. */
+        /* Keeps the larger one if out of memory. */
         (void)resize_first_segment(table, table->first / 2);
     }
 }
 
-/* The largest power of two that is not above number, which is not 0. */
+/* Returns the largest power of two that is <= number; number > 0. */
 static uint64_t
 floor_power_of_two(uint64_t number)
 {
@@ -241,8 +242,8 @@ set_buckets(struct lawn_store_table *table, uint64_t buckets)
     table->shift_unsplit = lawn__store_table_shift(bits - 1);
 }
 
-/* The bucket of a chain that an entry stands in, and its number there instead
- * of that in the chain. */
+/* Converts the number of an entry in a chain to a bucket and the number in
+ * it. */
 static struct lawn_store_bucket *
 find_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {
@@ -261,7 +262,7 @@ prefetch_bucket(const struct lawn_store_bucket *bucket)
     }
 }
 
-/* Gives the records of a bucket and its chain other tags. */
+/* Recomputes the tags of a bucket and its chain. */
 static void
 retag_bucket(const struct lawn_store_table *table,
              struct lawn_store_bucket *bucket, unsigned shift)
@@ -280,7 +281,7 @@ retag_bucket(const struct lawn_store_table *table,
     }
 }
 
-/* Adds a bucket. False: no memory, nothing changed. */
+/* Adds a bucket. Returns false and changes nothing if out of memory. */
 LAWN_NOINLINE static bool
 grow_table(struct lawn_store_table *table)
 {
@@ -325,8 +326,8 @@ grow_table(struct lawn_store_table *table)
     return true;
 }
 
-/* Removes the last bucket. If there is no memory to chain what it holds to
- * another, it stays. */
+/* Removes the last bucket. Returns false and changes nothing if there is no
+ * memory to chain its records to another one. */
 LAWN_NOINLINE static bool
 shrink_table(struct lawn_store_table *table)
 {
@@ -356,7 +357,7 @@ shrink_table(struct lawn_store_table *table)
     return true;
 }
 
-/* Whether the table has more buckets than it needs. */
+/* Returns whether the table has more buckets than it needs. */
 static inline bool
 has_excess(const struct lawn_store_table *table)
 {
@@ -447,7 +448,7 @@ lawn__store_table_fini(struct lawn_store_table *table)
     }
 }
 
-/* Gives back the room for buckets that are yet to come. */
+/* Frees unused capacity of the first segment. */
 static void
 trim_segments(struct lawn_store_table *table)
 {
@@ -526,7 +527,7 @@ report_broken(FILE *out, const char *what, uint64_t number)
     return false;
 }
 
-/* One bucket of a chain. */
+/* Checks one bucket of a chain. */
 static bool
 check_bucket(const struct lawn_store_table *table,
              const struct lawn_store_bucket *bucket, uint64_t number, FILE *out)
@@ -543,14 +544,15 @@ check_bucket(const struct lawn_store_table *table,
             lawn__store_table_hash(table, record->id, record->id_size);
 
         if (lawn__store_table_number(table, hash) != number) {
-            return report_broken(out, "holds another's id", number);
+            return report_broken(out, "contains an id of another bucket",
+                                 number);
         }
         if (lawn__store_table_tag(table, number, hash) != bucket->tag[i]) {
             return report_broken(out, "has a wrong tag", number);
         }
         if (lawn__store_table_find(table, hash, record->id, record->id_size) !=
             record) {
-            return report_broken(out, "holds an id twice [S1]", number);
+            return report_broken(out, "contains an id twice [S1]", number);
         }
     }
     return true;

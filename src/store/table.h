@@ -1,19 +1,19 @@
-/* table.h - which record has an id: linear hashing in buckets of a cache line.
+/* table.h - maps ids to records: linear hashing in buckets of one cache line.
  *
- * A bucket holds up to six records, each with 16 bits of its hash, so that a
- * record is read only if it is very likely the right one: to find, to add and
- * to remove take one miss of the cache, and one more for the record. What does
- * not fit stands in buckets chained to the first.
+ * A bucket contains up to six records, each with 16 bits of its hash as a tag.
+ * A record is read only if its tag matches. So find, add and remove take one
+ * cache miss, and one more for the record. Records that do not fit are in
+ * buckets chained to the first.
  *
- * The table grows by one bucket at a time: the new one, number n, takes from
- * the bucket n - 2^k, 2^k being the largest power of two not above n, the
- * records whose hash says n rather than that. It shrinks the same way
- * backwards. So no call does more than one bucket's work, at any size; there is
- * no second table, and no moment when all is copied. Buckets stand in segments
- * of 64 KiB; only the first is copied, as it grows to that size.
+ * The table grows by one bucket at a time. The new bucket, number n, takes
+ * records from bucket n - 2^k, where 2^k is the largest power of two not above
+ * n: those whose hash selects n. Shrinking is the reverse. So each call does at
+ * most the work of one bucket, at any size; there is no second table and no
+ * rehashing of all records. Buckets are in segments of 64 KiB; only the first
+ * segment is copied, while it grows to that size.
  *
- * What finds is inline: how many calls can wait for memory at a time depends on
- * how few instructions each takes.
+ * The functions that find a record are inline: the fewer instructions a call
+ * takes, the more calls wait for memory at the same time.
  */
 #ifndef LAWN_STORE_TABLE_H
 #define LAWN_STORE_TABLE_H
@@ -22,7 +22,7 @@
 #include "hash.h"
 #include "record.h"
 
-/* The tests build the plain form as well. */
+/* Tests build the portable form, too. */
 #if defined __SSE2__ && !defined LAWN_STORE_TABLE_PLAIN
 #include <emmintrin.h>
 #define LAWN_STORE_TABLE_SSE2 1
@@ -35,11 +35,11 @@
 #define LAWN_STORE_TABLE_SEGMENT (UINT64_C(1) << LAWN_STORE_TABLE_BITS)
 
 struct lawn_store_bucket {
-    /* The last is the next bucket, if this one is chained. */
+    /* If chained is true, the last entry is the next bucket. */
     void *entry[LAWN_STORE_BUCKET_ENTRIES];
     uint16_t tag[LAWN_STORE_BUCKET_ENTRIES];
-    uint8_t used; /* the records: entry[0] up to here */
-    bool chained; /* then 5 are used, and at least 2 in the next */
+    uint8_t used; /* number of records, from entry[0] on */
+    bool chained; /* if true, used is 5, and at least 2 in the next */
     uint16_t place;
 };
 
@@ -47,19 +47,19 @@ struct lawn_store_table {
     struct lawn_store_memory *memory;
     struct lawn_store_slots *slots;
     uint64_t key[2];
-    uint64_t count;   /* records */
-    uint64_t buckets; /* but those chained */
-    uint64_t mask;    /* the least 2^k - 1 that is not below buckets - 1 */
-    unsigned shift;   /* which bits of the hash are tags, in a bucket of k */
-    unsigned shift_unsplit; /* bits, and in one that is yet to be split */
-    uint64_t least;         /* buckets that it does not shrink below */
-    uint64_t first;         /* buckets that there is room for in segment 0 */
+    uint64_t count;         /* number of records */
+    uint64_t buckets;       /* without chained ones */
+    uint64_t mask;          /* the smallest 2^k - 1 that is >= buckets - 1 */
+    unsigned shift;         /* first hash bit of the tags in a split bucket, */
+    unsigned shift_unsplit; /* and in a bucket that is not split yet */
+    uint64_t least;         /* minimum number of buckets */
+    uint64_t first;         /* capacity of segment 0, in buckets */
     struct lawn_store_pointers segments;
-    struct lawn_store_bucket *spare; /* chained by entry[0], for a change that
-                                        must not fail half-way */
+    struct lawn_store_bucket *spare; /* linked by entry[0]; allocated before a
+                                      * change that must not fail halfway */
 };
 
-/* False: no memory. */
+/* Returns false if out of memory. */
 bool lawn__store_table_init(struct lawn_store_table *table,
                             struct lawn_store_slots *slots,
                             const uint64_t key[2]);
@@ -88,10 +88,11 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
                                     lawn__store_table_number(table, hash));
 }
 
-/* A bucket whose number is made of so many bits of the hash holds the 16 bits
- * from here on as tags: 8 to 15 of them say more than the number does, and the
- * first of those says where a record goes when the bucket is split. So records
- * need to be read for that only if the bits come to a multiple of 8. */
+/* Returns the first hash bit of the tags in a bucket whose number has this
+ * number of bits. Tags contain 8 to 15 bits that the bucket number does not
+ * determine; the lowest of them selects the bucket of a record after a split.
+ * So records must be read for a split only if the number of bits becomes a
+ * multiple of 8. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {
@@ -102,7 +103,7 @@ static inline uint16_t
 lawn__store_table_tag(const struct lawn_store_table *table, uint64_t number,
                       uint64_t hash)
 {
-    /* Those from buckets - power up to power are still to be split. */
+    /* Buckets from buckets - power to power - 1 are not split yet. */
     uint64_t power = (table->mask + 1) / 2;
     bool split =
         number - (table->buckets - power) >= table->mask + 1 - table->buckets;
@@ -122,7 +123,7 @@ static inline uint64_t
 lawn__store_table_hash(const struct lawn_store_table *table, const void *id,
                        size_t id_size)
 {
-    /* The commonest sizes, as the compiler makes less of what it knows. */
+    /* Common sizes, for which the compiler generates shorter code. */
     switch (id_size) {
     case 8:
         return lawn__store_hash(table->key, id, 8);
@@ -139,9 +140,9 @@ lawn__store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
     LAWN_STORE_PREFETCH(lawn__store_table_home(table, hash));
 }
 
-/* A bit for each record of a bucket with that tag, two apart. Without branches:
- * what the processor cannot foretell would keep it from going on to the next
- * call while this bucket is on its way from memory. */
+/* Returns one bit for each record of a bucket with this tag, at even positions.
+ * There are no branches, because a misprediction would keep the processor from
+ * executing the next call while this bucket is loaded from memory. */
 static inline unsigned
 lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
@@ -149,7 +150,7 @@ lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
     unsigned valid = (1u << 2 * bucket->used) - 1;
 
 #if LAWN_STORE_TABLE_SSE2
-    /* What stands behind the tags is no part of valid. */
+    /* valid masks the bytes after the tags. */
     __m128i same = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)tags),
                                    _mm_set1_epi16((short)tag));
 
@@ -163,7 +164,7 @@ lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 #endif
 }
 
-/* The record of an id, or NULL. */
+/* Returns the record of an id, or NULL. */
 static inline struct lawn_store_record *
 lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
                        const void *id, size_t id_size)
@@ -190,23 +191,24 @@ lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
     return NULL;
 }
 
-/* Adds a record that is not there. False: no memory, nothing changed. */
+/* Adds a record whose id is not in the table. Returns false and changes nothing
+ * if out of memory. */
 bool lawn__store_table_add(struct lawn_store_table *table, uint64_t hash,
                            struct lawn_store_record *record);
 
-/* Removes a record that is there. */
+/* Removes a record of the table. */
 void lawn__store_table_remove(struct lawn_store_table *table, uint64_t hash,
                               const struct lawn_store_record *record);
 
-/* See lawn_store_reserve(). False: no memory. */
+/* See lawn_store_reserve(). Returns false if out of memory. */
 bool lawn__store_table_reserve(struct lawn_store_table *table,
                                uint64_t records);
 
-/* Forgets all records, without looking at them. */
+/* Removes all records without accessing them. */
 void lawn__store_table_clear(struct lawn_store_table *table);
 
-/* Walks the buckets; names what is wrong on out. Adds up the memory of the
- * segments. */
+/* Checks the buckets, and reports the first error on out. Adds the memory of
+ * the segments to *bytes. */
 bool lawn__store_table_check(const struct lawn_store_table *table,
                              size_t *bytes, FILE *out);
 

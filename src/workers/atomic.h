@@ -1,17 +1,17 @@
-/* atomic.h - all that threads of a set do to words that they share.
+/* atomic.h - all accesses to words that the threads of a set share.
  *
- * Each access stands here by name, with its memory order, so that a test can
- * decide in which order the accesses of several threads happen: with
- * LAWN_EXPLORE they become calls, which tests/explore/ has.
+ * Each access is a macro with a memory order, so that a test can control the
+ * order of the accesses of several threads: with LAWN_EXPLORE the macros are
+ * calls, implemented in tests/explore/.
  *
- * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of one fence: where
- * one thread has LIGHT between a store and a load, which costs nothing, and
- * another has HEAVY between a store and a load, which is a system call, at least
- * one of the two loads sees the other's store. Only where
- * lawn__park_asymmetric() is true.
+ * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. If one
+ * thread executes LIGHT, which costs nothing, between a store and a load, and
+ * another executes HEAVY, which is a system call, between a store and a load,
+ * at least one of the two loads sees the store of the other thread. They work
+ * only if lawn__park_asymmetric() is true.
  *
- * Fields are plain integers and pointers, since <stdatomic.h> is not for C++,
- * and the timer's stand in a public header. */
+ * Fields are plain integers and pointers, because <stdatomic.h> does not
+ * support C++ and the timer is declared in a public header. */
 #ifndef LAWN_WORKERS_ATOMIC_H
 #define LAWN_WORKERS_ATOMIC_H
 
@@ -22,7 +22,7 @@
 #define LAWN_RELEASE __ATOMIC_RELEASE
 #define LAWN_SEQ_CST __ATOMIC_SEQ_CST
 
-/* A word of 64 bits; some machines of 32 would align it to 4 bytes. */
+/* A 64-bit word; some 32-bit machines would align it to 4 bytes. */
 #define LAWN_ATOMIC_U64 _Alignas(8) uint64_t
 
 #if !defined LAWN_EXPLORE
@@ -32,7 +32,7 @@
     __atomic_store_n(word, value, order)
 #define LAWN_ATOMIC_XCHG(word, value, order)                                   \
     __atomic_exchange_n(word, value, order)
-/* If *word is *seen, it becomes value; else *seen becomes what it is. */
+/* If *word == *seen, sets *word to value; otherwise sets *seen to *word. */
 #define LAWN_ATOMIC_CAS(word, seen, value, order)                              \
     __atomic_compare_exchange_n(word, seen, value, 0, order, LAWN_ACQUIRE)
 #define LAWN_ATOMIC_FADD(word, value, order)                                   \
@@ -42,8 +42,7 @@
 
 #else
 
-/* A thread of the explorer may be interrupted before each of these. word is of
- * 4 or 8 bytes, as size says. */
+/* The explorer may switch threads before each of these. size is 4 or 8. */
 uint64_t lawn__explore_load(const void *word, unsigned size, int order);
 void lawn__explore_store(void *word, unsigned size, uint64_t value, int order);
 uint64_t lawn__explore_xchg(void *word, unsigned size, uint64_t value);

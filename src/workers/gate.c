@@ -1,4 +1,4 @@
-/* gate.c - see gate.h. */
+/* gate.c - lets lawn_workers_close() wait for starts: see gate.h. */
 #include "gate.h"
 
 #include "park.h"
@@ -7,7 +7,7 @@ struct lawn_pass
 lawn__gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 {
     for (unsigned i = 0; set->asymmetric && i < LAWN_GATE_TRIES; i++) {
-        /* In the same line of the cache. */
+        /* In the same cache line. */
         uintptr_t *word = &set->owners[at ^ i];
         uintptr_t owner = LAWN_ATOMIC_LOAD(word, LAWN_RELAXED);
         if (owner == me ||
@@ -25,7 +25,7 @@ lawn__gate_wait(struct lawn_workers *set)
     for (unsigned i = 0; i < LAWN_GATES; i++) {
         owned |= LAWN_ATOMIC_LOAD(&set->owners[i], LAWN_SEQ_CST) != 0;
     }
-    /* Who takes a gate after that sees that the set is closed. */
+    /* A thread that takes a gate later sees that the set is closed. */
     if (owned) {
         LAWN_FENCE_HEAVY();
     }

@@ -1,37 +1,37 @@
-/* gate.h - starts that go into the mail, and the end of a set.
+/* gate.h - lets lawn_workers_close() wait for starts that use the mailbox.
  *
- * A start that has claimed a timer must not be refused any more, since others that
- * met the claim have relied on it: see state.h. So one that will put a timer into
- * the mail passes a gate before it claims, and close waits for those within before
- * it closes the boxes:
+ * A start that has claimed a timer cannot fail, because operations that found
+ * the claim rely on it: see state.h. So a start that will put a timer into a
+ * mailbox enters a gate before it claims the timer. lawn_workers_close() waits
+ * for the starts inside the gates before it closes the mailboxes:
  *
  *      the start                          close
  *      gate++                             closing = 1
  *      LIGHT                              the workers end
  *      if closing: gate--, -ESHUTDOWN     HEAVY
  *      claim, write, push, end the claim  for each gate: while gate != 0: yield
- *      gate--, a release                  close the boxes
+ *      gate--, a release                  close the mailboxes
  *
- * Either the start sees that the set is closed, and has not touched the timer, or
- * close sees the start, and waits until it is in the box. Nothing between gate++ and
- * gate-- waits for anybody or is a point of cancellation, and what comes later does
- * not stay: so it is enough that each gate was empty once.
+ * Either the start sees that the set is closed, and has not changed the timer;
+ * or close sees the start, and waits until the timer is in the mailbox. Between
+ * gate++ and gate-- a start never blocks and is not a cancellation point, and
+ * later starts fail. So it is enough that each gate was empty once.
  *
- * A thread takes a gate of each set for its own, and counts there without atomic
- * additions. Who a gate is of is told by the address of a word that each thread has
- * one of, so a thread that comes when another has gone, and has its memory, has its
- * gates; who gave it that memory has seen the other's end, and so sees its counts.
- * Gates are not given back otherwise. Where there is no LAWN_FENCE_HEAVY, or if
- * other threads, perhaps such as have ended, have all gates near the thread's
- * first, it counts by atomic additions, in a word that it may share, and all of
- * it is sequentially consistent. */
+ * A thread owns one gate of each set and counts there without atomic additions.
+ * The owner is identified by the address of a thread-local word. If a thread
+ * ends and a new one gets its memory, the new thread inherits its gates; the
+ * reuse of the memory is ordered after the end of the old thread, so the new
+ * one sees its counts. Otherwise gates are not released. If LAWN_FENCE_HEAVY is
+ * not available, or if all gates near the thread's first one are owned by other
+ * threads (which may have ended), the thread uses sequentially consistent
+ * atomic additions on a word that it may share. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
 #include "atomic.h"
 #include "workers.h"
 
-/* Who the calling thread is: not 0. */
+/* Identifies the calling thread; not 0. */
 #if defined LAWN_EXPLORE
 uintptr_t lawn__explore_me(void);
 #define LAWN_GATE_ME lawn__explore_me()
@@ -39,14 +39,14 @@ uintptr_t lawn__explore_me(void);
 #define LAWN_GATE_ME ((uintptr_t)&lawn__worker_current)
 #endif
 
-/* The gate that a start has passed; or none, all zero. */
+/* The gate that a start has entered; all zero if none. */
 struct lawn_pass {
     uint32_t *count;
     bool alone; /* no other thread writes it */
 };
 
-/* The gate of a thread for which the one at `at` is not its own: another one, which
- * may now be so, or one that it shares. */
+/* Returns a gate for a thread that does not own the one at `at`: another one
+ * that it owns, maybe from now on, or a shared one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 
@@ -65,7 +65,8 @@ lawn__gate_leave(const struct lawn_pass *pass)
     }
 }
 
-/* False: the set is closed, and the caller has not passed. */
+/* Returns false if the set is closed; then the caller is not inside the
+ * gate. */
 static inline bool
 lawn__gate_enter(struct lawn_workers *set, struct lawn_pass *pass)
 {

@@ -1,9 +1,9 @@
-/* mailbox.c - see mailbox.h, where the memory order is argued. */
+/* mailbox.c - sends timers to a shard: see mailbox.h for the memory order. */
 #include "mailbox.h"
 
 #include "atomic.h"
 
-/* What the head is when the box is closed. */
+/* The head of a closed mailbox. */
 static struct lawn_workers_timer closed_mark;
 
 bool
@@ -34,8 +34,8 @@ lawn__mailbox_empty(struct lawn_mailbox *box)
     return lawn__mailbox_done(box) && (head == NULL || head == &closed_mark);
 }
 
-/* Takes the whole stack. Looks first: an exchange would take the line away from
- * those who push. */
+/* Takes the whole stack. Loads the head first, because an exchange would take
+ * the cache line from the producers. */
 static void
 take_all(struct lawn_mailbox *box)
 {
@@ -65,7 +65,8 @@ lawn__mailbox_pop(struct lawn_mailbox *box, size_t *steps)
     struct lawn_workers_timer *oldest = box->ready;
     if (oldest != NULL) {
         box->ready = oldest->next;
-        __builtin_prefetch(box->ready); /* the next one, while this is taken */
+        __builtin_prefetch(box->ready); /* the next timer, while this one is
+                                         * processed */
     }
     return oldest;
 }
@@ -84,7 +85,7 @@ lawn__mailbox_close(struct lawn_mailbox *box)
     if (rest == &closed_mark) {
         return;
     }
-    /* Newest first, before what was taken and is not yet turned round. */
+    /* Newest first, before the timers that were taken but not yet reversed. */
     struct lawn_workers_timer **end = &rest;
     while (*end != NULL) {
         end = &(*end)->next;

@@ -1,19 +1,19 @@
-/* mailbox.h - timers from any thread to the one that runs a shard.
+/* mailbox.h - sends timers from any thread to the worker that runs a shard.
  *
- * A stack that many push to and one takes whole. The taker turns it round, so
- * that timers come out in the order in which they went in; step by step, so that
- * a full box does not keep it from firing what is due [C9]. The link is the
- * timer's own, and a timer is in at most one box, once: the state word sees to
- * that (MAIL). So the box needs no memory and cannot be full.
+ * The mailbox is a stack with many producers; the consumer takes all of it at
+ * once. Then it reverses the list, so that timers are processed in the order of
+ * their posts. It does so in steps, so that a full mailbox does not delay due
+ * timers [C9]. A timer contains the link, and the state word (MAIL) ensures
+ * that it is in at most one mailbox, once. So a mailbox needs no memory and
+ * cannot overflow.
  *
- * Memory order. push: the compare-and-swap is a release, which hands over
- * timer->next and all that the pusher has written to the timer; the exchange of
- * the taker is an acquire, so it sees that, of each timer in the list: those
- * deeper in it were handed over by earlier compare-and-swaps of the same word,
- * and these make one release sequence. Nothing is ever popped alone, so a head
- * that was seen and came back (ABA) is as good as one that stayed: the new timer
- * is linked before whatever is there.
- * Both are sequentially consistent besides, for the owner's falling asleep: see
+ * Memory order: the compare-and-swap of a push is a release of timer->next and
+ * of everything that the producer wrote to the timer. The exchange of the
+ * consumer is an acquire. It synchronizes with all timers of the list, since
+ * the earlier compare-and-swaps of the same word form one release sequence.
+ * Timers are never popped individually, so the ABA problem does not occur: a
+ * new timer is linked before whatever head there is. Both operations are also
+ * sequentially consistent, as required when the worker falls asleep: see
  * announce_sleep(). */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H
@@ -21,34 +21,33 @@
 #include "lawn_workers.h"
 
 struct lawn_mailbox {
-    /* Atomic: the newest; or the box is closed. */
+    /* Atomic: the newest timer, or a mark that the mailbox is closed. */
     struct lawn_workers_timer *head;
 
-    /* The taker's own. */
+    /* Accessed by the consumer only. */
     struct lawn_workers_timer *taken; /* newest first */
     struct lawn_workers_timer *ready; /* oldest first */
 };
 
-/* Puts a timer in. The timer may be gone when this returns. False: the box is
- * closed, and nothing was done. */
+/* Adds a timer, which may have been freed when this returns. Returns false and
+ * does nothing if the mailbox is closed. */
 bool lawn__mailbox_push(struct lawn_mailbox *box,
                         struct lawn_workers_timer *timer);
 
-/* Whether there is nothing, neither in the box nor taken. */
+/* Returns whether no timers are in the mailbox or taken from it. */
 bool lawn__mailbox_empty(struct lawn_mailbox *box);
 
-/* Whether the next pop looks into the box: all that was taken is done. */
+/* Returns whether the next pop reads the mailbox: no taken timers are left. */
 bool lawn__mailbox_done(const struct lawn_mailbox *box);
 
-/* The oldest timer, or NULL if there is none, or if *steps are used up: turning
- * a timer round takes one. */
+/* Returns the oldest timer, or NULL if there is none or *steps is exhausted:
+ * reversing takes one step per timer. */
 struct lawn_workers_timer *lawn__mailbox_pop(struct lawn_mailbox *box,
                                              size_t *steps);
 
-/* Whether it takes nothing more. */
 bool lawn__mailbox_is_closed(const struct lawn_mailbox *box);
 
-/* Takes nothing more in. What is there can still be popped. */
+/* Makes all further pushes fail. Timers in the mailbox can still be popped. */
 void lawn__mailbox_close(struct lawn_mailbox *box);
 
 #endif

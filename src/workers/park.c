@@ -1,6 +1,6 @@
-/* park.c - futex(2), membarrier(2) and the clock; or, elsewhere than on Linux and
- * with LAWN_WORKERS_PORTABLE, what POSIX has: one condition variable for all who
- * sleep, and no fence for all threads. */
+/* park.c - futex(2), membarrier(2) and the clock. On systems other than Linux,
+ * and with LAWN_WORKERS_PORTABLE: POSIX only, with one condition variable for
+ * all sleeping threads and without the fence for all threads. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #if defined __linux__ && !defined LAWN_WORKERS_PORTABLE
 #define LAWN_PARK_LINUX
@@ -32,7 +32,8 @@
 void
 lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
-    /* As this system call has it: not always a struct timespec of 32 bits. */
+    /* The layout that this system call expects; on 32-bit systems, struct
+     * timespec may differ. */
     struct {
         long seconds, nanoseconds;
     } time = {LONG_MAX, 0};
@@ -40,7 +41,7 @@ lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
         time.seconds = (long)(until / LAWN_PARK_SECOND);
         time.nanoseconds = (long)(until % LAWN_PARK_SECOND);
     }
-    /* A wait for a bit set, since that one takes an absolute time. */
+    /* FUTEX_WAIT_BITSET takes an absolute time. */
     (void)syscall(SYS_futex, word, FUTEX_WAIT_BITSET_PRIVATE, value,
                   until == LAWN_NEVER ? NULL : &time, NULL,
                   FUTEX_BITSET_MATCH_ANY);
@@ -63,10 +64,11 @@ void
 lawn__park_heavy(void)
 {
     while (syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0)) {
-        /* Without it two threads might both have a timer: there is no way on. */
+        /* Without the fence, two threads could change a timer at the same
+         * time. */
         if (errno != ENOMEM) {
-            (void)fprintf(stderr,
-                          "lawn: membarrier was there, and is refused\n");
+            (void)fprintf(
+                stderr, "lawn: membarrier() failed although it is supported\n");
             abort();
         }
         lawn__park_yield();
@@ -96,10 +98,10 @@ lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
     int before;
     (void)pthread_once(&park_once, init_condition);
-    /* A thread that were cancelled below would have the mutex. */
+    /* A thread canceled below would keep the mutex locked. */
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     (void)pthread_mutex_lock(&park_mutex);
-    /* Who wakes changes the word first, and then needs the mutex. */
+    /* The waking thread changes the word before it locks the mutex. */
     if (LAWN_ATOMIC_LOAD(word, LAWN_SEQ_CST) == value) {
         struct timespec time = {.tv_sec = (time_t)(until / LAWN_PARK_SECOND),
                                 .tv_nsec = (long)(until % LAWN_PARK_SECOND)};
@@ -142,7 +144,7 @@ lawn__park_yield(void)
     (void)sched_yield();
 }
 
-/* 0: open, 1: locked, 2: locked, and somebody may sleep. */
+/* 0: unlocked, 1: locked, 2: locked, and threads may be sleeping. */
 void
 lawn__park_lock(uint32_t *word)
 {

@@ -1,10 +1,10 @@
-/* shard.c - what a worker does with the timers of a shard: takes them out of the
- * mail, puts them on the lawn, and fires them. */
+/* shard.c - takes timers from the mailbox, puts them on the lawn, and fires
+ * them. */
 #include "shard.h"
 
 #include "state.h"
 
-/* A start may be late by 1/1024 of its TTL, so as to stand on its blade. */
+/* A start may be late by 1/1024 of its TTL if that allows it to use a blade. */
 #define LAWN_SHARD_LATE_BITS 10
 
 struct lawn_shard *
@@ -40,8 +40,8 @@ lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline)
 {
     uint64_t at = LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_SEQ_CST);
     while (deadline < at) {
-        /* The one who takes the time away wakes: once per burst [C7]. An
-         * acquire, so as to see who sleeps. */
+        /* The thread that sets the word to 0 wakes the worker: once per burst
+         * [C7]. The load is an acquire, to see which worker sleeps. */
         if (LAWN_ATOMIC_CAS(&shard->wake_at, &at, 0, LAWN_SEQ_CST)) {
             struct lawn_worker *worker =
                 LAWN_ATOMIC_LOAD(&shard->worker, LAWN_ACQUIRE);
@@ -69,15 +69,15 @@ lawn__shard_post(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                  uint64_t seen, uint64_t next)
 {
     if ((seen & LAWN_STATE_MAIL) == 0) {
-        /* Boxes are closed when nobody is within a gate. */
+        /* Mailboxes are closed only when all gates are empty. */
         bool pushed = lawn__mailbox_push(&shard->box, timer);
-        LAWN_ASSERT(pushed, "a box was closed too early");
+        LAWN_ASSERT(pushed, "a mailbox was closed too early");
         (void)pushed;
     }
     LAWN_ATOMIC_STORE(&timer->state, next, LAWN_RELEASE);
 }
 
-/* A deadline, rounded up to the resolution. */
+/* Rounds a deadline up to the resolution. */
 static uint64_t
 round_deadline(const struct lawn_shard *shard, uint64_t deadline)
 {
@@ -93,9 +93,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Whether a start is to count from the latest one rather than from its own time:
- * that is later, but by so little of its TTL that its place on the blade is worth
- * more [M5]. */
+/* Returns whether a start should use the time of the latest start instead of
+ * its own, earlier one: the difference is small compared with its TTL, and the
+ * timer can then be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {
@@ -104,7 +104,7 @@ is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
            shard->started - start <= request->ttl >> LAWN_SHARD_LATE_BITS;
 }
 
-/* Puts a timer on the lawn that came by mail. */
+/* Puts a timer from the mailbox on the lawn. */
 static void
 put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             const struct lawn_request *request)
@@ -120,8 +120,8 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         deadline = lawn__saturating_add(shard->started, request->ttl);
     } else if (request->ttl == 0 || start < shard->started || start > now ||
                start > lawn_now(shard->lawn)) {
-        /* From the future: it was in the mail, and was started again since the
-         * worker took that, and looked at the clock, or told the lawn so. */
+        /* A start in the future: the timer was restarted while it was in the
+         * mailbox, after the worker had read the clock or set the lawn's. */
         lawn__shard_put_back(shard, timer, round_deadline(shard, deadline));
         return;
     } else {
@@ -131,7 +131,7 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                   round_deadline(shard, deadline));
 }
 
-/* A start for another shard: sends the timer on. */
+/* Moves a timer to another shard, on which it was started. */
 static bool
 forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
               uint64_t *seen, const struct lawn_request *request)
@@ -152,21 +152,23 @@ forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                           lawn__state_posted(*seen & ~LAWN_STATE_LAWN, to))) {
         return false;
     }
-    /* Boxes are closed when all shards are with one worker. */
+    /* Mailboxes are closed only when one worker runs all shards. */
     bool pushed = lawn__mailbox_push(&to->box, timer);
-    LAWN_ASSERT(pushed, "a box was closed too early");
+    LAWN_ASSERT(pushed, "a mailbox was closed too early");
     (void)pushed;
-    /* Whatever it is due at: since the word says that it is in the mail, others
-     * may have started it for earlier, or wait for it, and found no mail. */
+    /* Wake the worker whatever the deadline: once the word has MAIL set, other
+     * threads may have started the timer with an earlier deadline, or wait for
+     * it, without posting it again. */
     lawn__shard_wake(to, 0);
     if (LAWN_ATOMIC_LOAD(&shard->set->closing, LAWN_SEQ_CST) != 0) {
-        /* Who was to fire it may have ended with the set, and seen no mail. */
+        /* The worker of that shard may have ended with the set and not have
+         * seen the mail. */
         lawn__worker_inherit(shard->worker, to);
     }
     return true;
 }
 
-/* A timer that came out of the mail. */
+/* Processes a timer from the mailbox. */
 static void
 accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
 {
@@ -182,10 +184,10 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 shard->set
                     ->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         }
-        /* Claimed: its end is not far, and then the timer may be wanted here
-         * or elsewhere. And a timer whose callback runs here stays, or it might
-         * run elsewhere at the same time [C4]; unless it was stopped, for which
-         * the callback may wait. */
+        /* Retry a claimed timer in the next round; its start may be for this
+         * shard or for another one. A timer whose callback is running here must
+         * not move to another shard, where it could fire at the same time [C4],
+         * unless it was stopped: the callback may wait for that. */
         if ((seen & LAWN_STATE_CLAIM) != 0 ||
             (request.shard != NULL && request.shard != shard &&
              (seen & LAWN_STATE_RUN) != 0 &&
@@ -200,8 +202,9 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 return;
             }
         } else if (request.shard == NULL) {
-            /* A local start came before the mail was read; and if the timer is
-             * not on the lawn, it has come up since: see decide_fire(). */
+            /* A local start was done before the mail was read. If the timer is
+             * not on the lawn, the lawn has fired it since: see
+             * decide_fire(). */
             if (lawn__state_swap(timer, &seen, next | LAWN_STATE_LAWN)) {
                 if ((seen & LAWN_STATE_LAWN) == 0) {
                     lawn__shard_put_back(shard, timer,
@@ -218,8 +221,8 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                                         (is_overtaken(shard, &request)
                                              ? 0
                                              : LAWN_STATE_DUE))) {
-            /* Also if it has been stopped since: most such timers are started
-             * again by those who did, and then that needs no mail. */
+            /* Also if it was stopped meanwhile: usually the same thread starts
+             * it again, and then needs no mail. */
             put_on_lawn(shard, timer, &request);
             return;
         }
@@ -254,8 +257,8 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
         if (timer == NULL) {
             break;
         }
-        /* After the box was emptied, so that all that was in it was started
-         * before now [M5]. */
+        /* After the mailbox was emptied: all its timers were started before now
+         * [M5]. */
         if (looks) {
             lawn_worker_update(worker);
         }
@@ -276,13 +279,13 @@ end_callback(struct lawn_shard *shard)
     if (shard->set->asymmetric) {
         LAWN_ATOMIC_STORE(&shard->firing, NULL, LAWN_RELEASE);
     } else {
-        /* Then LAWN_FENCE_LIGHT is nothing, and this is the fence. */
+        /* LAWN_FENCE_LIGHT has no effect then; this is the fence. */
         (void)LAWN_ATOMIC_XCHG(&shard->firing, NULL, LAWN_SEQ_CST);
     }
     lawn__shard_notify_waiters(shard);
 }
 
-/* ThreadSanitizer is not to look at a function. */
+/* Excludes a function from ThreadSanitizer. */
 #if defined __SANITIZE_THREAD__
 #define LAWN_SHARD_UNSEEN __attribute__((noinline, no_sanitize_thread))
 #elif defined __has_feature
@@ -294,9 +297,9 @@ end_callback(struct lawn_shard *shard)
 #define LAWN_SHARD_UNSEEN
 #endif
 
-/* The callback as of a word that was seen. Who has stopped the timer since may be
- * changing it, which is allowed: then that word is not there any more, and what is
- * read here is not used. */
+/* Returns the callback. A thread that has stopped the timer may be writing it
+ * at the same time. That is allowed: then the word has changed and the result
+ * is not used. */
 static LAWN_SHARD_UNSEEN lawn_workers_fire_fn *
 read_callback(const struct lawn_workers_timer *timer)
 {
@@ -304,8 +307,8 @@ read_callback(const struct lawn_workers_timer *timer)
     return *(lawn_workers_fire_fn *const volatile *)&timer->fire;
 }
 
-/* Whether a timer that the lawn has fired is to call back; it is free then.
- * *due is when it was due, and *fire its callback. */
+/* Decides whether a timer that the lawn has fired shall call back; then it is
+ * free. Sets *due to its deadline and *fire to its callback. */
 static bool
 decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             uint64_t *due, lawn_workers_fire_fn **fire)
@@ -316,22 +319,22 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                                  LAWN_STATE_REQ | LAWN_STATE_DUE);
         *due = lawn_last_deadline(&timer->timer);
         if ((seen & LAWN_STATE_CLAIM) != 0) {
-            /* Being started again; but that may need no mail, and then the timer
-             * must be where it was. */
+            /* It is being restarted. This may not use the mailbox, and then the
+             * timer must be on the lawn. */
             lawn__shard_put_back(shard, timer, *due);
             return false;
         }
         if ((seen & (LAWN_STATE_REQ | LAWN_STATE_MAIL)) ==
             (LAWN_STATE_REQ | LAWN_STATE_MAIL)) {
-            return false; /* started again: it comes by mail */
+            return false; /* restarted: it is in the mailbox */
         }
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_REQ)) ==
             (LAWN_STATE_RUN | LAWN_STATE_REQ)) {
-            /* Started again, without mail. */
+            /* Restarted without mail. */
             *due = round_deadline(shard,
                                   LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED));
-            /* Due, also if time has gone on since the mow began: back on the
-             * lawn it would be so a tick later [P6]. */
+            /* If it is due by now, fire it, even if it became due after the mow
+             * began: back on the lawn, it would fire one tick later [P6]. */
             if (*due > lawn_now(shard->lawn) || *due > shard->limit) {
                 if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_REQ)) {
                     lawn__shard_put_back(shard, timer, *due);
@@ -342,19 +345,21 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         }
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_MAIL)) ==
             (LAWN_STATE_RUN | LAWN_STATE_MAIL)) {
-            /* It is due, but has mail, which does not matter any more: it must
-             * not be handed out before that is taken. So it waits for it. */
+            /* It is due, but still in the mailbox, with an outdated start. It
+             * must not be free before it is taken from there, so it waits for
+             * that. */
             if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_LAWN)) {
                 return false;
             }
         } else {
-            /* What a callback asks for: it is on no lawn, so nobody else does. */
+            /* For lawn_last_deadline() in the callback. The timer is on no
+             * lawn, so the deadline is not otherwise in use. */
             timer->timer.deadline = *due;
-            /* Before it is free, and as of this word: who has stopped it may give
-             * it another callback, and then start it again. */
+            /* Read it before the timer is free: a thread that has stopped the
+             * timer may set another callback and restart it. */
             *fire = read_callback(timer);
             if (lawn__state_change(shard, timer, &seen, free)) {
-                /* If it was not running, someone had stopped it. */
+                /* If RUN is not set, it was stopped. */
                 return (seen & LAWN_STATE_RUN) != 0;
             }
         }
@@ -369,8 +374,8 @@ fire_timer(struct lawn_timer *core, void *arg)
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = shard->worker;
 
-    /* Before the timer becomes free: who sees it free, and not this, knows that
-     * its callback has returned [C3]. */
+    /* Before the timer becomes free: a thread that sees it free and firing not
+     * set knows that its callback has returned [C3]. */
     LAWN_ATOMIC_STORE(&shard->firing, timer, LAWN_RELEASE);
     lawn_workers_fire_fn *fire = NULL;
     uint64_t due = 0;
@@ -441,8 +446,9 @@ discard_timer(struct lawn_timer *core, void *arg)
     struct lawn_left *left = arg;
     struct lawn_workers_timer *timer =
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
-    /* Before the timer becomes free, as in fire_timer(): a stop_sync in
-     * another thread that sees it free waits until left() has returned [C3]. */
+    /* Before the timer becomes free, as in fire_timer():
+     * lawn_workers_stop_sync() in another thread then waits until left() has
+     * returned [C3]. */
     LAWN_ATOMIC_STORE(&left->shard->firing, timer, LAWN_RELEASE);
     if (lawn__shard_release(timer)) {
         left->count++;
@@ -471,8 +477,9 @@ lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                   void *arg)
 {
     struct lawn_left all = {shard, left, arg, 0};
-    /* A timer that is left names no shard any more, since it may go to another set:
-     * this is where stop_sync looks for it. */
+    /* The state word of a released timer names no shard, because the timer may
+     * be started in another set. lawn_workers_stop_sync() uses clearing
+     * instead. */
     LAWN_ATOMIC_STORE(&shard->set->clearing, shard, LAWN_RELEASE);
     while (lawn_count(shard->lawn) != 0) {
         (void)lawn_mow(shard->lawn, LAWN_LAST, SIZE_MAX, discard_timer, &all);

@@ -1,57 +1,60 @@
-/* shard.h - a lawn with a door. Called on the worker that runs the shard, unless
- * said otherwise. */
+/* shard.h - a lawn with a mailbox. Functions are called by the worker that runs
+ * the shard, unless documented otherwise. */
 #ifndef LAWN_WORKERS_SHARD_H
 #define LAWN_WORKERS_SHARD_H
 
 #include "workers.h"
 
-/* A new shard, or NULL. Any thread, as is the end of it. */
+/* Returns a new shard, or NULL. Both functions may be called by any thread. */
 struct lawn_shard *lawn__shard_new(struct lawn_workers *set, unsigned number);
 void lawn__shard_free(struct lawn_shard *shard);
 
-/* Takes timers out of the mail, in at most *steps, of which each takes two, and
- * counts them down. Moves the worker's clock on. */
+/* Takes timers from the mailbox, using at most *steps steps, two per timer, and
+ * decrements *steps. Advances the worker's clock. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
-/* Whether there is mail. */
+/* Returns whether there is mail. */
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts a timer on the lawn that belongs there: it was taken off, or it comes up
- * before it is due. On no blade, as others there may be due later. */
+/* Puts a timer back on the lawn that was removed, or that the lawn fired before
+ * its deadline. Does not use a blade, because timers on the blade may have
+ * later deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
-/* Fires what is due by now, and not after the limit; returns how many timers came
- * up. */
+/* Fires the timers due by now, but not after limit. Returns the number of
+ * timers that the lawn fired. */
 size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
                        size_t budget);
 
-/* Whether a timer on the lawn is running: others were stopped by other threads.
- * O(timers). */
+/* Returns whether any timer on the lawn is running. The others were stopped by
+ * other threads. O(timers). */
 bool lawn__shard_has_running(const struct lawn_shard *shard);
 
-/* Any thread: puts a timer that it has claimed, and whose word was seen, into the
- * mail, if it is not there, and then within a gate; and ends the claim with the word
- * next. The timer may be gone when this returns; the worker is yet to be woken. */
+/* Any thread: ends the claim of a timer with the word next. If the timer is not
+ * in the mailbox according to the word seen, puts it there first; the caller is
+ * inside a gate then. The timer may have been freed when this returns. The
+ * caller must still wake the worker. */
 void lawn__shard_post(struct lawn_shard *shard,
                       struct lawn_workers_timer *timer, uint64_t seen,
                       uint64_t next);
 
-/* Any thread: wakes the worker if it sleeps longer than to deadline. */
+/* Any thread: wakes the worker if it would sleep beyond the deadline. */
 void lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline);
 
-/* Tells those who wait for a timer that one was let go. */
+/* Wakes threads that wait for a timer to be released. */
 void lawn__shard_notify_waiters(struct lawn_shard *shard);
 
-/* When all workers are gone, on the thread that closes the set and runs all
- * shards: takes nothing more in, and puts all that came on the lawn; then makes
- * all timers idle, calls left, and returns how many were running. */
+/* Called when all workers have ended, by the thread that closes the set and
+ * runs all shards. shut closes the mailbox and puts all its timers on the lawn.
+ * clear then makes all timers idle, calls left for those that were running, and
+ * returns their number. */
 void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);
 
-/* Makes a timer idle and free that nothing of ours refers to; true if it was
- * running. */
+/* Makes a timer idle and free that the library does not refer to. Returns
+ * whether it was running. */
 bool lawn__shard_release(struct lawn_workers_timer *timer);
 
 #endif

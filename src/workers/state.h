@@ -1,20 +1,21 @@
-/* state.h - the one word that decides what becomes of a timer.
+/* state.h - the state word of a timer.
  *
- * Its bits are LAWN_STATE_RUN and so on; comments leave out the prefix:
+ * Its bits are LAWN_STATE_RUN and so on; comments omit the prefix:
  *
- *   RUN    it is running: it will fire unless someone stops it
+ *   RUN    the timer is running: it fires unless it is stopped
  *   LAWN   the lawn of its shard may refer to it
  *   MAIL   it is in the mailbox of its shard, or about to be put there
- *   REQ    a start waits in when, ttl and shard: for who takes the mail, or, without
- *          MAIL, until the timer comes up on the lawn; without RUN, it was stopped
- *          before that
- *   DUE    the lawn has it no later than for the start in when
- *   CLAIM  a thread is writing these, and putting the timer into the mail, for a
- *          start: nobody else changes the word
+ *   REQ    when, ttl and shard contain a start. It takes effect when the timer
+ *          is taken from the mailbox, or, without MAIL, when the lawn fires the
+ *          timer. Without RUN, the timer was stopped before that
+ *   DUE    the lawn fires the timer no later than the start in when requires
+ *   CLAIM  a thread is writing these fields for a start, and putting the timer
+ *          into the mailbox: no other thread changes the word
  *   and the number of its shard + 1, 0 if it has none; and a version
  *
- * A timer is held while LAWN or MAIL is set, and free otherwise: then nothing of
- * ours refers to it, but shard->firing while its callback runs, or left() for it.
+ * A timer is held while LAWN or MAIL is set, and free otherwise. The library
+ * does not refer to a free timer, except for shard->firing while its callback
+ * or left() runs.
  *
  *                        start, local
  *          +---------------------------------------------+
@@ -22,50 +23,55 @@
  *        free <---- fire (and the callback) ------- RUN LAWN <---- take
  *        |  ^ ^---- stop, local ------------------------ |  |         |
  *        |  |                                stop, remote|  |         |
- *        |  +------ comes up on the lawn ---- LAWN <-----+  |         |
+ *        |  +------ the lawn fires it ------- LAWN <-----+  |         |
  *        |                                     |            |         |
  *        | start, remote                       | start, remote        |
  *        +------------------+------------------+------------+         |
  *                           v                                         |
  *                         CLAIM ---> RUN MAIL REQ (LAWN) -------------+
  *                                     |        ^
- *                         stop        v        | start, by way of CLAIM
+ *                         stop        v        | start, through CLAIM
  *                                  MAIL REQ (LAWN) ----> take: LAWN; or free,
  *                                     |                  if it was to move
  *                    stop_sync        v
  *                                    MAIL (LAWN) ------> take: free
  *
- *   A remote start of a timer that is LAWN and DUE, and not MAIL, and due no
- *   earlier than the one before, needs no mail: it becomes RUN LAWN REQ DUE, and
- *   when it comes up on the lawn it goes back there for its new deadline. Most
- *   timers that other threads start again are of this kind, and then their worker
- *   hears of one start out of many. LAWN without MAIL therefore means that it is
- *   on the lawn: who takes it off, and then finds the word changed, puts it back.
+ *   A remote start needs no mail if the timer has LAWN and DUE but not MAIL,
+ *   and the new deadline is not earlier than the previous one. The word becomes
+ *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
+ *   with its new deadline. Most restarts by other threads are of this kind, so
+ *   most of them do not involve the worker. Therefore LAWN without MAIL implies
+ *   that the timer is on the lawn. A thread that removes it from the lawn and
+ *   then finds the word changed must put it back.
  *
- *   RUN LAWN MAIL, without REQ, is a start in the mail that a local one has
- *   overtaken: who takes it leaves the timer where it is. If it comes up before
- *   that, it is RUN MAIL, and due, and goes back on the lawn when it is taken: a
- *   timer with mail does not fire, since its callback may free it.
+ *   RUN LAWN MAIL without REQ: a local start was done after the start in the
+ *   mailbox. The thread that takes the mail leaves the timer on the lawn. If
+ *   the lawn fires it before, the word becomes RUN MAIL, and the timer returns
+ *   to the lawn when it is taken: a timer in a mailbox does not fire, because
+ *   its callback may free it.
  *
- * WHO MAY CHANGE IT. Anyone, by compare-and-swap from a word without CLAIM; while
- * CLAIM is set, only the thread that set it, which ends it by a plain store. So
- * fired and stopped exclude each other [C1 C2]: both take RUN away, and one
- * compare-and-swap succeeds. Nobody waits for CLAIM to end: an operation that
- * finds it counts as having come just before the start that is being written,
- * which would undo it. Only lawn_workers_stop_sync(), which waits anyway, waits;
- * and the worker that finds a claimed timer in the mail puts it aside for its
- * next round. The timer goes into the mail before the claim ends. Only a start may
- * claim, and one that has claimed is not refused any more: what else finds the word
- * claimed relies on both. So a start that will put the timer into the mail has
- * passed a gate, see gate.h. Others need none: who clears the lawn, or takes the
- * mail that the timer is in, waits for the claim to end. Whether there will be mail
- * is known before the claim, since when is then what it was, if the swap succeeds.
+ * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
+ * set. While CLAIM is set, only the thread that set it may change the word, and
+ * ends the claim by a plain store. So a timer cannot both fire and be stopped
+ * [C1 C2]: both clear RUN, and one compare-and-swap succeeds. Threads do not
+ * wait for CLAIM to end: an operation that finds it counts as done just before
+ * the start that is being written, which overrides it. The exceptions are
+ * lawn_workers_stop_sync(), which waits anyway, and a worker that finds a
+ * claimed timer in the mailbox and retries in its next round. The timer is put
+ * into the mailbox before the claim ends.
  *
- * UNSHARED TIMERS. As long as shared is 0, the worker that runs the timer's shard
- * is the only one to change the word, and does so by a plain store [C5]. The
- * first other thread to touch the timer takes this right away:
+ * Only a start may claim, and after the claim it cannot fail. Operations that
+ * find the word claimed rely on both. So a start that will put the timer into
+ * the mailbox enters a gate first, see gate.h. Other starts need no gate: the
+ * thread that clears the lawn, or takes the timer from the mailbox, waits for
+ * the claim to end. Whether mail is needed is known before the claim: if the
+ * swap succeeds, when has not changed.
  *
- *      the worker                         the other
+ * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
+ * shard changes the word, and does so by a plain store [C5]. The first other
+ * thread to access the timer revokes this right:
+ *
+ *      the worker                         the other thread
  *      shard->hand = timer                 timer->shared = 1
  *      LIGHT                              HEAVY
  *      if timer->shared == 0              while shard->hand == timer: yield
@@ -73,19 +79,20 @@
  *      else compare-and-swap              compare-and-swap
  *      shard->hand = NULL
  *
- * One of the two sees the other's first store: the worker does not use the right
- * any more, or the other waits until it is done. So from shared == 2 on there
- * are no plain stores under way. The right is given by the compare-and-swap that
- * puts a timer without a shard on a lawn, and goes with the shard from worker to
- * worker.
+ * At least one of the two sees the first store of the other: either the worker
+ * does not use the right, or the other thread waits until the worker is done.
+ * So once shared == 2, no plain store is in progress. The right is granted by
+ * the compare-and-swap that puts a timer without a shard on a lawn. It belongs
+ * to the shard and moves with it from worker to worker.
  *
- * MEMORY ORDER. Each change is a release and each look an acquire: who sees a
- * timer free sees all that was done to it. when, ttl and shard are written
- * between the claim and its end, which is a release; who takes the mail reads
- * them after an acquire of the word, and uses them only if its compare-and-swap
- * of that very word succeeds: the version, which each claim's end counts up, says
- * that nobody wrote them in the meantime. That is a seqlock; the three are
- * relaxed atomics, since a losing reader may read while a writer writes. */
+ * MEMORY ORDER. Each change is a release and each load an acquire: a thread
+ * that sees a timer free sees everything that was done to it. when, ttl and
+ * shard are written between the claim and its end, which is a release. The
+ * thread that takes the mail reads them after an acquire load of the word, and
+ * uses them only if its compare-and-swap of the same word succeeds: each end of
+ * a claim increments the version, so a successful swap proves that they were
+ * not written in between. This is a seqlock. The three fields are relaxed
+ * atomics, because a reader that will fail may read while a thread writes. */
 #ifndef LAWN_WORKERS_STATE_H
 #define LAWN_WORKERS_STATE_H
 
@@ -109,21 +116,22 @@
 /* Values of timer->shared. */
 enum { LAWN_STATE_UNSHARED, LAWN_STATE_SHARING, LAWN_STATE_SHARED };
 
-/* The shard that a word names, or NULL. */
+/* Returns the shard that a word names, or NULL. */
 static inline struct lawn_shard *
 lawn__state_shard(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_SHARD_MASK) >> LAWN_STATE_SHARD_SHIFT;
     if (number > LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)) {
-        /* Of another set, and free: here that shard may just be being made. */
+        /* A free timer of another set: in this set, that shard may be being
+         * created. */
         LAWN_ASSERT((state & LAWN_STATE_HELD) == 0,
-                    "a timer that another set keeps, or that was not zeroed");
+                    "a timer is held by another set, or was not zeroed");
         return NULL;
     }
     return number == 0 ? NULL : set->shards[number - 1];
 }
 
-/* A word with other flags and another shard. */
+/* Returns the word with other flags and another shard. */
 static inline uint64_t
 lawn__state_with(uint64_t state, const struct lawn_shard *shard, uint64_t flags)
 {
@@ -137,8 +145,8 @@ lawn__state_load(const struct lawn_workers_timer *timer)
     return LAWN_ATOMIC_LOAD(&timer->state, LAWN_ACQUIRE);
 }
 
-/* Changes the word from *seen to next; or, if it is not *seen any more, nothing,
- * and then *seen is what it is. */
+/* Changes the word from *seen to next. If it is no longer *seen, changes
+ * nothing, sets *seen to the word and returns false. */
 static inline bool
 lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
                  uint64_t next)
@@ -146,7 +154,7 @@ lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
     return LAWN_ATOMIC_CAS(&timer->state, seen, next, LAWN_SEQ_CST);
 }
 
-/* The same on the worker that runs the shard, which the word names. */
+/* The same, called by the worker that runs the shard named by the word. */
 static inline bool
 lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                    uint64_t *seen, uint64_t next)
@@ -162,17 +170,17 @@ lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     } else {
         changed = lawn__state_swap(timer, seen, next);
     }
-    /* A release, so that who sees it sees the store above. */
+    /* A release, so that a thread that sees NULL sees the store above. */
     LAWN_ATOMIC_STORE(&shard->hand, NULL, LAWN_RELEASE);
     return changed;
 }
 
-/* Takes the timer's worker the right to plain stores. */
+/* Revokes the owning worker's right to use plain stores. */
 void lawn__state_share(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* Writes a request; the timer is claimed. Without mail nobody asks for the TTL,
- * which may be in another line of the cache. */
+/* Writes a request; the timer is claimed. The TTL is only used with mail; it
+ * may be in another cache line. */
 static inline void
 lawn__state_write_request(struct lawn_workers_timer *timer,
                           const struct lawn_request *request, bool by_mail)
@@ -184,7 +192,8 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* The word of a timer with a request in the mail of a shard; it was seen. */
+/* Returns the word of a timer, which was seen, with a request in the mailbox of
+ * a shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

@@ -1,25 +1,25 @@
-/* worker.c - a thread's seat: its rounds, its sleep, and how shards come to it
- * and leave it.
+/* worker.c - a worker: its rounds, its sleep, and the hand-over of shards.
  *
- * FALLING ASLEEP. A worker says until when it will sleep, in the wake_at of its
- * shards, and then looks into their mailboxes once more; who posts puts the timer
- * in, and then looks at wake_at. All four are sequentially consistent, so one of
- * the two sees the other: no wake-up is lost [C7].
+ * FALLING ASLEEP. A worker stores the time until which it will sleep in wake_at
+ * of its shards, and then checks their mailboxes once more. A thread that posts
+ * a timer puts it into the mailbox, and then checks wake_at. All four accesses
+ * are sequentially consistent, so at least one of the two threads sees the
+ * other's store: no wake-up is lost [C7].
  *
- * HAND-OVER. Which worker is to own a shard is decided under the set's lock,
- * and stands in shard->owner. The worker that runs it sees that it is not the
- * owner, takes the shard off its list between two rounds, and puts it among the
- * arrivals of the owner, by a release; the owner takes it from there, by an
- * acquire, and so sees the lawn as it was left. Meanwhile wake_at is 0: what is
- * posted waits for the next worker, which looks into the mail before it sleeps.
- * A worker that leaves, or ends with the set, closes its arrivals when they are
- * empty; who finds them closed looks for the owner again, who has changed
- * before.
+ * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
+ * When the worker that runs the shard sees that it is not the owner, it removes
+ * the shard from its list between two rounds and pushes it to the arrivals of
+ * the owner, by a release. The owner takes it from there, by an acquire, and so
+ * sees the lawn's latest state. During the hand-over wake_at is 0: posted
+ * timers wait for the next worker, which checks the mailbox before it sleeps. A
+ * worker that leaves, or ends with the set, closes its arrivals when they are
+ * empty. A thread that finds them closed reads the owner again, which has been
+ * changed before.
  *
- * THE END. A worker of a closed set ends when it has nothing more to fire, and its
- * shards stay with it, since all end soon; but a worker that has not, and wants
- * something of such a shard, takes it over under the lock: one of a thread of the
- * library's at once, and one of a caller's thread when that is detached. */
+ * THE END. A worker of a closed set ends when it has no more timers to fire. It
+ * keeps its shards, because all workers end soon. A worker that has not ended
+ * and needs such a shard takes it over under the lock: at once if the library
+ * created the ended thread, or else when that thread is detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "shard.h"
@@ -30,9 +30,9 @@
 #include <sys/eventfd.h>
 #endif
 
-static struct lawn_shard closed_arrivals; /* what arrivals are at the end */
+static struct lawn_shard closed_arrivals; /* value of closed arrivals */
 
-/* Who runs a shard that is on the way. */
+/* The value of shard->worker during a hand-over. */
 struct lawn_worker lawn__worker_nobody = {.fd = -1};
 
 #if !defined LAWN_EXPLORE
@@ -78,7 +78,7 @@ lawn_worker_set(const struct lawn_worker *worker)
     return worker->set;
 }
 
-/* Reads the clock, which is not to run back. */
+/* Reads the clock; worker->now never decreases. */
 static void
 read_clock(struct lawn_worker *worker)
 {
@@ -116,8 +116,8 @@ lawn_worker_update(struct lawn_worker *worker)
     }
 }
 
-/* Makes the worker's file readable. Whoever is cancelled meanwhile is so later: it
- * may have the set's lock, be within a gate, or be the only one to write. */
+/* Makes the worker's file readable. Disables cancellation meanwhile: the thread
+ * may hold the set's lock, be inside a gate, or be the only one to write. */
 static void
 signal_fd(int fd)
 {
@@ -125,7 +125,7 @@ signal_fd(int fd)
     int before = 0;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
     ssize_t written = write(fd, &one, sizeof(one));
-    (void)written; /* cannot fail: it is not full */
+    (void)written; /* cannot fail: the counter is not at its limit */
     (void)pthread_setcancelstate(before, &before);
 }
 
@@ -135,7 +135,8 @@ lawn__worker_wake(struct lawn_worker *worker)
     if (LAWN_ATOMIC_XCHG(&worker->token, 1, LAWN_SEQ_CST) != 0) {
         return;
     }
-    /* It may sleep either way, and the file may be from who had its place. */
+    /* The worker may wait on either; fd may be left by the previous user of
+     * this place. */
     lawn__park_wake(&worker->token);
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_SEQ_CST);
     if (fd >= 0) {
@@ -157,7 +158,7 @@ lawn_worker_fd(struct lawn_worker *worker)
     }
     LAWN_ATOMIC_STORE(&worker->fd, fd, LAWN_SEQ_CST);
     if (LAWN_ATOMIC_LOAD(&worker->token, LAWN_SEQ_CST) != 0) {
-        signal_fd(fd); /* who set it may have seen no file */
+        signal_fd(fd); /* the thread that set it may not have seen fd */
     }
     return fd;
 #else
@@ -166,20 +167,21 @@ lawn_worker_fd(struct lawn_worker *worker)
 #endif
 }
 
-/* What others have wanted of the worker up to here is seen by the round that
+/* Resets the wake-ups. All requests up to here are seen by the round that
  * begins. */
 static void
 clear_wakeups(struct lawn_worker *worker)
 {
     for (struct lawn_shard *shard = worker->shards; shard != NULL;
          shard = shard->next) {
-        /* Not if it is 0 already: others have the line in their caches. */
+        /* Not if it is 0 already: other threads have the line in their
+         * caches. */
         if (LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_RELAXED) != 0) {
             LAWN_ATOMIC_STORE(&shard->wake_at, 0, LAWN_RELAXED);
         }
     }
-    /* Each time: who sets the token writes to the file a moment later, and that
-     * may have been after the round that saw the token. */
+    /* Each time: the thread that sets the token writes to the file later, maybe
+     * after the round that saw the token. */
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_RELAXED);
     if (fd >= 0) {
         uint64_t count = 0;
@@ -187,7 +189,7 @@ clear_wakeups(struct lawn_worker *worker)
         (void)got;
     }
     if (LAWN_ATOMIC_LOAD(&worker->token, LAWN_RELAXED) != 0) {
-        /* An acquire, and before all looks of this round. */
+        /* An acquire, before all other loads of this round. */
         (void)LAWN_ATOMIC_XCHG(&worker->token, 0, LAWN_SEQ_CST);
         lawn__count_up(&worker->counts.wakes, 1);
     }
@@ -200,8 +202,9 @@ lawn__worker_hand_over(struct lawn_shard *shard, bool locked)
     for (;;) {
         struct lawn_worker *to = LAWN_ATOMIC_LOAD(&shard->owner, LAWN_ACQUIRE);
         if (to == NULL) {
-            /* By the lock, so that who adds a worker either finds it lying, or
-             * has made that one its owner. */
+            /* Under the lock, so that a thread that adds a worker either finds
+             * the shard without a worker, or has made the new worker its
+             * owner. */
             if (!locked) {
                 lawn__park_lock(lock);
             }
@@ -248,9 +251,9 @@ lawn__worker_adopt(struct lawn_worker *worker)
     }
 }
 
-/* Of a worker of the library's thread that a shard still names. By the lock. If it
- * is VACANT it was DONE, and its thread has been joined: otherwise it would have
- * handed its shards over. */
+/* Returns whether a worker with a thread of the library, named by a shard, has
+ * ended. Call it under the lock. A VACANT worker was DONE, and its thread was
+ * joined; otherwise it would have handed over its shards. */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
 {
@@ -265,8 +268,8 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     lawn__park_lock(&set->lock);
     struct lawn_worker *runs = LAWN_ATOMIC_LOAD(&shard->worker, LAWN_RELAXED);
     bool lies = runs == NULL;
-    /* A caller's thread may use its lawns until it is detached, and then they are
-     * handed over, or lie about. */
+    /* A thread of the caller may use its lawns until it is detached; then its
+     * shards are handed over or have no worker. */
     if (!lies && runs->made && has_ended_with_set(runs)) {
         struct lawn_shard **link = &runs->shards;
         while (*link != shard) {
@@ -284,8 +287,8 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     }
     lawn__park_unlock(&set->lock);
     if (lies && !worker->turning) {
-        /* Between two rounds: it may have said that it sleeps, but not for this
-         * shard, and mail for it would not wake it [M4]. */
+        /* Between two rounds: the worker may sleep without having set wake_at
+         * of this shard, and mail for it would not wake the worker [M4]. */
         lawn__worker_wake(worker);
     }
 }
@@ -324,8 +327,8 @@ lawn__worker_leave(struct lawn_worker *worker, bool locked)
     return worker->shards == NULL;
 }
 
-/* Whether a closed set has nothing more for the worker to fire, neither on its
- * shards nor on one that is to come; then none comes any more. */
+/* Returns whether the worker of a closed set has no more timers to fire, on its
+ * shards or on shards that have yet to arrive. If so, no more shards arrive. */
 static bool
 is_drained(struct lawn_worker *worker, uint64_t until)
 {
@@ -343,15 +346,15 @@ is_drained(struct lawn_worker *worker, uint64_t until)
         all = all &&
               (LAWN_ATOMIC_LOAD(&shard->owner, LAWN_RELAXED) == worker) ==
                   (LAWN_ATOMIC_LOAD(&shard->worker, LAWN_RELAXED) == worker);
-        /* Under the lock: who sends a timer here looks, under it, whether the
-         * worker has ended. */
+        /* Under the lock: a thread that forwards a timer here checks under the
+         * lock whether the worker has ended. */
         all =
             all && (LAWN_ATOMIC_LOAD(&shard->worker, LAWN_RELAXED) != worker ||
                     !lawn__shard_has_mail(shard));
     }
     if (all) {
-        /* Nor may there be one that it is to pass on, or that someone is about
-         * to put there. */
+        /* There must be no shard in the arrivals, and none may be pushed
+         * later. */
         struct lawn_shard *none = NULL;
         all = LAWN_ATOMIC_CAS(&worker->arrivals, &none, &closed_arrivals,
                               LAWN_SEQ_CST) ||
@@ -378,7 +381,7 @@ lawn__worker_handle_control(struct lawn_worker *worker)
     }
 }
 
-/* When the next round is due, LAWN_NEVER if nothing runs. */
+/* Returns when the next round is due, or LAWN_NEVER if there are no timers. */
 static uint64_t
 find_next_round(const struct lawn_worker *worker)
 {
@@ -392,8 +395,8 @@ find_next_round(const struct lawn_worker *worker)
     return next;
 }
 
-/* Says that the worker will sleep until next; false if there is something to do
- * before, and then it is awake again. */
+/* Announces that the worker sleeps until next. Returns false, and revokes the
+ * announcement, if there is work before that time. */
 static bool
 announce_sleep(struct lawn_worker *worker, uint64_t next)
 {
@@ -416,7 +419,7 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* Puts the first shard last, so that each comes first by turns. */
+/* Moves the first shard to the end, so that each is first in turn. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {
@@ -433,7 +436,7 @@ rotate_shards(struct lawn_worker *worker)
     first->next = NULL;
 }
 
-/* Takes the mail, up to a budget; true if some of it was claimed. */
+/* Takes the mail, up to the budget. Returns whether any of it was claimed. */
 static bool
 drain_mail(struct lawn_worker *worker)
 {
@@ -454,7 +457,7 @@ lawn__worker_resume(struct lawn_worker *worker)
     (void)drain_mail(worker);
 }
 
-/* The work of a round; true if more is due. */
+/* Runs a round. Returns whether more timers may be due. */
 static bool
 run_round(struct lawn_worker *worker, uint64_t limit)
 {
@@ -497,7 +500,7 @@ lawn_worker_turn(struct lawn_worker *worker)
     bool more = run_round(worker, until);
     uint64_t next = more ? worker->now : find_next_round(worker);
     if (closing && !more && next > until) {
-        next = LAWN_NEVER; /* it is left: no reason to wake */
+        next = LAWN_NEVER; /* later timers do not fire: no reason to wake */
     }
     if (closing && !more && is_drained(worker, until)) {
         next = LAWN_NEVER;

@@ -1,5 +1,5 @@
-/* workers.c - what any thread does with a timer: start, stop, and wait for its
- * end. See state.h for the word that decides. */
+/* workers.c - the operations of any thread on a timer: start, stop, stop and
+ * wait. See state.h for the state word. */
 #include "lawn_workers.h"
 
 #include "gate.h"
@@ -14,7 +14,7 @@ lawn_workers_pending(const struct lawn_workers_timer *timer)
     return (lawn__state_load(timer) & (LAWN_STATE_RUN | LAWN_STATE_CLAIM)) != 0;
 }
 
-/* Where the calling thread's next timer goes. */
+/* Selects the shard of the next timer that the calling thread starts. */
 #if defined LAWN_EXPLORE
 unsigned *lawn__explore_turn(void);
 #define LAWN_WORKERS_TURN (*lawn__explore_turn())
@@ -23,7 +23,7 @@ static _Thread_local unsigned next_pick;
 #define LAWN_WORKERS_TURN next_pick
 #endif
 
-/* The shard for a timer that none has. */
+/* Returns a shard for a timer that has none. */
 static struct lawn_shard *
 pick_shard(struct lawn_workers *set, const struct lawn_worker *self)
 {
@@ -37,7 +37,8 @@ pick_shard(struct lawn_workers *set, const struct lawn_worker *self)
                              LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)];
 }
 
-/* The shard for all timers of a TTL: the high bits of a multiplicative hash. */
+/* Returns the shard for all timers of a TTL: the high bits of a multiplicative
+ * hash. */
 static struct lawn_shard *
 pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
 {
@@ -46,7 +47,8 @@ pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
         ->shards[(hash * LAWN_ATOMIC_LOAD(&set->count, LAWN_RELAXED)) >> 32];
 }
 
-/* Whether the timer's shard may be changed: nothing there refers to it. */
+/* Returns whether the timer may move to another shard: its shard does not refer
+ * to it. */
 static bool
 may_change_shard(const struct lawn_shard *shard,
                  const struct lawn_workers_timer *timer, uint64_t seen)
@@ -56,8 +58,8 @@ may_change_shard(const struct lawn_shard *shard,
             LAWN_ATOMIC_LOAD(&shard->firing, LAWN_ACQUIRE) != timer);
 }
 
-/* Starts a timer on a lawn of the worker that calls. here is where it was, if
- * anywhere. False: the word is not *seen any more. */
+/* Starts a timer on a lawn of the calling worker. here is its current shard, or
+ * NULL. Returns false if the word is no longer *seen. */
 static bool
 start_local(struct lawn_worker *self, struct lawn_shard *here,
             struct lawn_workers_timer *timer, uint64_t *seen,
@@ -66,19 +68,18 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     struct lawn_shard *shard = request->shard;
     uint64_t flags =
         LAWN_STATE_RUN | LAWN_STATE_LAWN | (*seen & LAWN_STATE_MAIL);
-    /* A timer that runs here needs no change: a stop by another thread that
-     * comes now comes after this start. */
+    /* A timer that runs here needs no change of the word: a concurrent stop by
+     * another thread counts as done after this start. */
     if (here == NULL || here != shard ||
         (*seen & (LAWN_STATE_RUN | LAWN_STATE_LAWN | LAWN_STATE_REQ |
                   LAWN_STATE_DUE)) != (LAWN_STATE_RUN | LAWN_STATE_LAWN)) {
-        /* A version of its own: after this start the timer may have fired and
-         * be free again, and who saw it free before must not take it for the
-         * same. */
+        /* With a new version: the timer may fire and be free again after this
+         * start. A thread that saw it free before must notice. */
         uint64_t next =
             lawn__state_with(*seen, shard, flags) + LAWN_STATE_VERSION;
         if (here != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* If it is free, another worker may have started it by now. */
+            /* If it is free, another worker may have started it meanwhile. */
             bool off = here != shard && (*seen & LAWN_STATE_LAWN) != 0 &&
                        lawn_stop(here->lawn, &timer->timer);
             if (!lawn__state_change(here, timer, seen, next)) {
@@ -89,7 +90,7 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
                 return false;
             }
         } else {
-            /* It had no shard, or is free at another's. */
+            /* It has no shard, or is free on a shard of another worker. */
             if (here != NULL) {
                 lawn__state_share(self->set, timer);
             }
@@ -108,8 +109,8 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     return true;
 }
 
-/* Starts a timer by mail to the shard `to`. 1: done; 0: the word is not *seen any
- * more; or an error. */
+/* Starts a timer through the mailbox of the shard `to`. Returns 1 on success, 0
+ * if the word is no longer *seen, or an error. */
 static int
 start_remote(struct lawn_workers *set, struct lawn_shard *to,
              struct lawn_workers_timer *timer, uint64_t *seen,
@@ -118,12 +119,12 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
     bool fresh = (*seen & LAWN_STATE_SHARD_MASK) == 0;
     struct lawn_pass pass = {0};
     if (request->ttl != 0) {
-        /* A TTL that reaches beyond the end of time is cut short. */
+        /* A TTL that exceeds the last tick is shortened. */
         uint64_t now = lawn_workers_now(set);
         request->when = lawn__saturating_add(now, request->ttl);
         request->ttl = request->when - now;
     }
-    /* It may come up on the lawn in time, and then it needs no mail. */
+    /* If the lawn fires the timer early enough, no mail is needed. */
     uint64_t before = LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED);
     bool by_mail =
         (*seen & (LAWN_STATE_LAWN | LAWN_STATE_MAIL | LAWN_STATE_DUE)) !=
@@ -145,7 +146,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
         return 0;
     }
     if (fresh) {
-        /* No worker has had the right to plain stores. */
+        /* No worker had the right to use plain stores. */
         LAWN_ATOMIC_STORE(&timer->shared, LAWN_STATE_SHARED, LAWN_RELEASE);
     }
     lawn__state_write_request(timer, request, by_mail);
@@ -163,7 +164,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
     return 1;
 }
 
-/* Starts a timer on a shard of the caller's choice, or NULL. */
+/* Starts a timer on the shard `choice`, or on any if it is NULL. */
 LAWN_NOINLINE static int
 start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t when, uint64_t ttl, struct lawn_shard *choice)
@@ -174,20 +175,21 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
     uint64_t seen = lawn__state_load(timer);
     LAWN_ASSERT(timer->fire != NULL,
-                "a timer of workers is started without fire");
+                "a timer is started without a callback (fire is NULL)");
     if (LAWN_ATOMIC_LOAD(&set->closing, LAWN_ACQUIRE) != 0) {
         return -ESHUTDOWN;
     }
     for (;;) {
         if ((seen & LAWN_STATE_CLAIM) != 0) {
-            return 0; /* came before the one that is being written */
+            return 0; /* counts as done before the start that is being
+                       * written */
         }
         struct lawn_shard *here = lawn__state_shard(set, seen);
         bool loose = may_change_shard(here, timer, seen);
         struct lawn_request request = {when, ttl, choice};
         if (choice == NULL && (seen & (LAWN_STATE_RUN | LAWN_STATE_REQ)) ==
                                   (LAWN_STATE_RUN | LAWN_STATE_REQ)) {
-            /* It may be on its way elsewhere, and goes on to there. */
+            /* It may be moving to another shard: keep that. */
             request.shard =
                 set->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         } else if (choice == NULL) {
@@ -213,8 +215,8 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
-/* The worker of this set that the calling thread is in the usual case: it does not
- * close another set meanwhile. Or NULL. */
+/* Returns the worker of this set that the calling thread is, or NULL. For the
+ * fast path: does not find it while the thread is closing another set. */
 static inline struct lawn_worker *
 current_worker(const struct lawn_workers *set)
 {
@@ -222,7 +224,8 @@ current_worker(const struct lawn_workers *set)
     return self != NULL && self->set == set ? self : NULL;
 }
 
-/* The usual start of a worker's own timer: it ran, or was free, on its first shard. */
+/* The fast path: the timer runs, or was free, on the first shard of the calling
+ * worker. */
 static inline bool
 start_fast(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t ttl)
@@ -302,7 +305,8 @@ stop_slow(struct lawn_workers *set, struct lawn_workers_timer *timer)
         struct lawn_shard *here = lawn__state_shard(set, seen);
         if (self != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* Off the lawn first: after that it may be gone. */
+            /* Remove it from the lawn first: after the change of the word it
+             * may be freed. */
             bool off = lawn_stop(here->lawn, &timer->timer);
             if (lawn__state_change(here, timer, &seen,
                                    seen & ~(LAWN_STATE_RUN | LAWN_STATE_LAWN |
@@ -331,7 +335,8 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
     struct lawn_worker *self = current_worker(set);
     struct lawn_shard *start_shard = self != NULL ? self->fast_shard : NULL;
-    /* The usual stop of a worker's own timer: it runs on its first shard. */
+    /* The fast path: the timer runs on the first shard of the calling
+     * worker. */
     if (start_shard != NULL) {
         uint64_t seen = lawn__state_load(timer);
         if ((seen & (LAWN_STATE_SHARD_MASK | LAWN_STATE_FLAGS)) ==
@@ -349,8 +354,8 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
     return stop_slow(set, timer);
 }
 
-/* Takes the mail of all shards of a worker that waits, so that others who wait for
- * it can go on. */
+/* Takes the mail of all shards of a worker that is waiting, so that threads
+ * that wait for this worker can continue. */
 static void
 drain_own_mail(struct lawn_worker *self)
 {
@@ -364,23 +369,25 @@ drain_own_mail(struct lawn_worker *self)
     }
 }
 
-/* Sleeps until the worker of a shard has let a timer go, or something else. */
+/* Sleeps until the worker of a shard has released the timer; may return
+ * earlier. */
 static void
 wait_for_release(struct lawn_shard *shard,
                  const struct lawn_workers_timer *timer)
 {
     uint32_t served = LAWN_ATOMIC_LOAD(&shard->served, LAWN_ACQUIRE);
     (void)LAWN_ATOMIC_FADD(&shard->waiters, 1, LAWN_SEQ_CST);
-    /* The worker lets go, and then looks at waiters: see
+    /* The worker releases the timer and then reads waiters: see
      * lawn__shard_notify_waiters(). */
     /* What has flags has a shard. NOLINTNEXTLINE(clang-analyzer-*) */
     if (shard->set->asymmetric) {
         LAWN_FENCE_HEAVY();
     }
     uint64_t state = LAWN_ATOMIC_LOAD(&timer->state, LAWN_SEQ_CST);
-    /* It is in the mail to be let go: see request_release(). By now others may
-     * have started and stopped it again, here or elsewhere: then nobody would
-     * tell. */
+    /* recalled: the timer is in the mailbox in order to be released, see
+     * request_release(). Otherwise other threads have started and stopped it
+     * meanwhile, here or on another shard, and this thread would not be
+     * woken. */
     bool recalled =
         (state & (LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
                   LAWN_STATE_CLAIM | LAWN_STATE_SHARD_MASK)) ==
@@ -392,14 +399,15 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, (uint32_t)-1, LAWN_SEQ_CST);
 }
 
-/* Asks the worker of a shard to let go a timer, which is not running; waits is the
- * worker that the caller is, or NULL. False: the word is not *seen any more. */
+/* Asks the worker of a shard to release a timer that is not running. waits is
+ * the worker of the calling thread, or NULL. Returns false if the word is no
+ * longer *seen. */
 static bool
 request_release(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                 uint64_t *seen, bool *stopped, struct lawn_worker *waits)
 {
     bool in_mail = (*seen & LAWN_STATE_MAIL) != 0;
-    /* Without REQ, or it would be put on the lawn. */
+    /* Without REQ; otherwise it would be put on the lawn. */
     uint64_t next = (*seen | LAWN_STATE_MAIL) & ~LAWN_STATE_REQ;
     if (next != *seen && !lawn__state_swap(timer, seen, next)) {
         return false;
@@ -408,12 +416,13 @@ request_release(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         lawn__shard_wake(shard, 0);
         return true;
     }
-    /* The set is closed. The timer may have come off the lawn since, and is not
-     * in the mail, though it says so: when the lawn is empty, nobody refers to
-     * it. */
+    /* The set is closed. The timer has MAIL set but is not in the mailbox, and
+     * may have left the lawn meanwhile. Once the lawn is empty, nothing refers
+     * to it. */
     while (LAWN_ATOMIC_LOAD(&shard->cleared, LAWN_SEQ_CST) == 0) {
         if (waits != NULL) {
-            /* Of another set, whose timers may be waited for by who clears. */
+            /* A worker of another set: the thread that clears the lawn may wait
+             * for its timers. */
             drain_own_mail(waits);
         }
         lawn__park_yield();
@@ -427,7 +436,8 @@ bool
 lawn_workers_stop_sync(struct lawn_workers *set,
                        struct lawn_workers_timer *timer)
 {
-    /* A worker of whatever set lets others go on while it waits. */
+    /* A worker of any set takes mail while it waits, so that other threads can
+     * continue. */
     struct lawn_worker *waits = lawn_workers_self();
     struct lawn_worker *self = lawn__worker_self(set);
     bool stopped = false;
@@ -436,8 +446,8 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         uint64_t seen = lawn__state_load(timer);
         struct lawn_shard *here = lawn__state_shard(set, seen);
         if (here == NULL) {
-            /* lawn_workers_close() may have made it free just now, and left() may
-             * be running for it: see discard_timer(). */
+            /* lawn_workers_close() may just have released it, and left() may be
+             * running for it: see discard_timer(). */
             here = LAWN_ATOMIC_LOAD(&set->clearing, LAWN_ACQUIRE);
         }
         bool mine = self != NULL && here != NULL &&
@@ -445,18 +455,19 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              LAWN_ATOMIC_LOAD(&here->firing, LAWN_ACQUIRE) != timer)) {
-            /* A callback that has returned since may have started it. */
+            /* A callback that has returned meanwhile may have started it. */
             if (lawn__state_load(timer) == seen) {
                 return stopped;
             }
             continue;
         }
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_CLAIM)) != 0) {
-            lawn__park_yield(); /* someone starts it: it is stopped after that */
+            lawn__park_yield(); /* it is being started; stop it after that */
             continue;
         }
         if (self == &set->closer && mine) {
-            /* All boxes are empty: who said MAIL has not put it there. */
+            /* All mailboxes are empty: the thread that set MAIL has not pushed
+             * it. */
             stopped |= lawn__shard_release(timer);
             continue;
         }

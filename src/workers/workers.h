@@ -1,24 +1,25 @@
 /* workers.h - a set, its workers and its shards.
  *
- * A SHARD is a lawn with a door: a mailbox, and a few words that other threads
- * look at. A WORKER is a thread's seat: it runs one or more shards, and only it
- * touches their lawns. Workers come and go; shards stay, and are handed over.
- * Timers know their shard, not their worker; so a hand-over touches no timer.
+ * A SHARD is a lawn with a mailbox and a few words that other threads read. A
+ * WORKER belongs to a thread and runs one or more shards; only that thread
+ * accesses their lawns. Workers are added and removed; shards remain and are
+ * handed over between workers. A timer refers to its shard, not to a worker, so
+ * a hand-over changes no timer.
  *
  * Invariants, between operations:
- *   M1  a timer on a shard's lawn has LAWN set and names that shard; or it is
- *       CLAIMed. A timer with LAWN and without MAIL and CLAIM is on the lawn
- *   M2  a timer in a shard's mailbox, or in its list of what waits for the end of
- *       a claim, has MAIL set and names that shard; no other has, but for the
- *       moment before its pusher has pushed
- *   M3  a shard is on the list of the one worker that runs it (shard->worker), or
- *       on its way to one, or no worker is live
- *   M4  while a worker sleeps, the wake_at of its shards is when it will wake,
- *       and nothing is in their mailboxes that is due before; while it is awake,
- *       and on the way, wake_at is 0
- *   M5  the starts of a shard that go to blades, those of its worker and those that
- *       it takes from the mail, count from times that do not run back
- *       (shard->started); nor are they after the lawn's clock */
+ *   M1  A timer on a shard's lawn has LAWN set and names that shard, or it is
+ *       CLAIMed. A timer with LAWN and without MAIL and CLAIM is on the lawn.
+ *   M2  A timer in a shard's mailbox, or in its list `again`, has MAIL set and
+ *       names that shard. No other timer has MAIL set, except while a thread
+ *       is about to push it.
+ *   M3  A shard is on the list of the worker that runs it (shard->worker), or
+ *       is being handed over, or no worker is live.
+ *   M4  While a worker sleeps, wake_at of its shards is the time when it will
+ *       wake, and their mailboxes contain no timer that is due earlier. While
+ *       the worker is awake, or a shard is being handed over, wake_at is 0.
+ *   M5  The start times of a shard's timers on blades, whether started by its
+ *       worker or taken from the mailbox, never decrease (shard->started), and
+ *       are not after the lawn's clock. */
 #ifndef LAWN_WORKERS_INTERNAL_H
 #define LAWN_WORKERS_INTERNAL_H
 
@@ -29,7 +30,7 @@
 #include "../base/assertion.h"
 #include "../base/noinline.h"
 #include "../base/saturating.h"
-#else /* all files are in one folder, as clib puts them */
+#else /* all files are in one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #include "saturating.h"
@@ -37,11 +38,12 @@
 
 #include <pthread.h>
 
-/* What two threads write stands in different lines of the cache. */
+/* Words that different threads write are in different cache lines. */
 #define LAWN_LINE 64
 
-/* How many gates a set has, see gate.h, and how many of them a thread tries. Fewer
- * for the explorer, whose schedules are longer for each that close looks at. */
+/* Number of gates of a set, see gate.h, and how many of them a thread tries.
+ * The explorer uses fewer, because its schedules get longer with each gate that
+ * close examines. */
 #if defined LAWN_EXPLORE
 #define LAWN_GATE_BITS 1
 #define LAWN_GATE_TRIES 2u
@@ -51,13 +53,14 @@
 #endif
 #define LAWN_GATES (1u << LAWN_GATE_BITS)
 
-/* How many starts are within: of the thread that it belongs to, and of others. */
+/* The number of starts in progress: of the thread that owns the gate, and of
+ * others. */
 struct lawn_gate {
     _Alignas(LAWN_LINE) uint32_t own; /* atomic */
     _Alignas(LAWN_LINE) uint32_t all; /* atomic */
 };
 
-/* A start: when it is due, with which TTL, 0 if it has none; on which shard. */
+/* A start: deadline, TTL (0 if none), shard. */
 struct lawn_request {
     uint64_t when;
     uint64_t ttl;
@@ -66,35 +69,36 @@ struct lawn_request {
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): lines apart */
 struct lawn_shard {
-    /* Set once. */
+    /* Constant after creation. */
     struct lawn_workers *set;
     struct lawn *lawn;
     uint64_t resolution;
     unsigned number;
-    uint64_t word; /* how a state word names it: see state.h */
+    uint64_t word; /* the shard's bits in a state word: see state.h */
 
-    /* Atomic: who runs it: &lawn__worker_nobody on the way, NULL if it lies about and
-     * may be taken up, by the lock; and who is to run it, NULL if nobody. */
+    /* Atomic. worker runs the shard: &lawn__worker_nobody during a hand-over;
+     * NULL if no worker does, and then a worker may take it under the lock.
+     * owner is the worker that shall run it, or NULL. */
     struct lawn_worker *worker;
     struct lawn_worker *owner;
 
-    /* Atomic: the timer that the worker changes, see state.h; the timer whose callback
-     * runs, or for which left() runs; how many threads wait for the end of that, or
-     * for a timer to be released, on the word served, which is incremented when
-     * either happens. */
+    /* Atomic. hand: the timer whose state the worker is changing, see state.h.
+     * firing: the timer whose callback or left() is running. waiters: number of
+     * threads that wait for that to end, or for a timer to be released. served:
+     * the word they wait on, incremented on both events. */
     struct lawn_workers_timer *hand;
     struct lawn_workers_timer *firing;
     uint32_t waiters;
     uint32_t served;
-    uint32_t cleared; /* Atomic: the set is closed, and the lawn empty */
+    uint32_t cleared; /* Atomic: the set is closed and the lawn is empty */
 
-    /* The worker's own: the next of its shards, or of those on the way; timers
-     * that were claimed when they came out of the mail; what the latest start
-     * counts from [M5]. */
+    /* Accessed by the worker only. next: the next shard of the worker, or of
+     * its arrivals. again: timers that were claimed when they were taken from
+     * the mailbox. started: start time of the latest start [M5]. */
     struct lawn_shard *next;
     struct lawn_workers_timer *again;
     uint64_t started;
-    uint64_t limit; /* what is due later does not fire: the set is closed */
+    uint64_t limit; /* later timers do not fire, since the set is closed */
     /* Atomic: lawn_count() at the end of the last round. */
     LAWN_ATOMIC_U64 held;
 
@@ -120,20 +124,20 @@ struct lawn_counts {
  *   RETIRED               LEAVING   remove
  *   LEAVING               LEFT      all its shards are handed over
  *   LEFT                  LEAVING   a shard arrived meanwhile
- *   LIVE, LEAVING, LEFT   DONE      the set is closed and nothing is left to fire
+ *   LIVE, LEAVING, LEFT   DONE      the set is closed, no timers left to fire
  *   RETIRED               VACANT    detached; thread creation failed
  *   LEFT, DONE            VACANT    joined
  *
- * VACANT   the place in set->workers is free
- * LIVE     may own shards
- * RETIRED  gets no more shards; those it owns are being reassigned
- * LEAVING  was removed: its thread is to hand over its shards and to end
- * LEFT     has handed them over; its thread ends, or is yet to be detached
- * DONE     has ended with the set; it keeps its shards, see lawn__worker_inherit()
+ *   VACANT   the place in set->workers is free
+ *   LIVE     may own shards
+ *   RETIRED  gets no more shards; those it owns are being reassigned
+ *   LEAVING  was removed: its thread must hand over its shards and end
+ *   LEFT     has handed them over; its thread ends, or must still be detached
+ *   DONE     has ended with the set; lawn__worker_inherit() may take its shards
  *
- * Not part of the life cycle: whose thread it is (made), whether that is being joined
- * (joined), whether it is in a round (turning), and whether its clock is old
- * (stale). */
+ * Not part of the life cycle: who created the thread (made), whether it is
+ * being joined (joined), whether it is in a round (turning), and whether its
+ * clock is outdated (stale). */
 enum lawn_worker_life {
     LAWN_WORKER_VACANT,
     LAWN_WORKER_LIVE,
@@ -148,29 +152,32 @@ struct lawn_worker {
     struct lawn_workers *set;
     unsigned number;
 
-    /* The thread's own. */
+    /* Accessed by the thread only. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* start_shard, if the timers that the thread starts are simply put on its
-     * lawn: the worker runs it, timers go by owner, and now is not stale. */
+    /* start_shard, if timers that the thread starts go directly to its lawn:
+     * the worker runs it, timers are routed by owner, and now is not stale.
+     * Otherwise NULL. */
     struct lawn_shard *fast_shard;
-    bool stale;   /* time may have passed since now */
+    bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
-    bool made;    /* by the library: thread is to be joined */
-    bool joined;  /* or is being so; by the set's lock */
+    bool made;    /* the library created the thread and joins it */
+    bool joined;  /* joined or being joined; under the set's lock */
     pthread_t thread;
-    /* Of who closes a set: the worker of another that the thread is, or NULL. */
+    /* If this is a set's closer: the worker of another set that the thread also
+     * is, or NULL. */
     struct lawn_worker *under;
 
     struct lawn_counts counts;
-    /* Atomic: when the round began, LAWN_NEVER between. */
+    /* Atomic: when the round began; LAWN_NEVER between rounds. */
     LAWN_ATOMIC_U64 began;
-    struct lawn_shard *start_shard; /* Atomic: the shard for what it starts */
+    struct lawn_shard *start_shard; /* Atomic: shard for timers it starts */
     uint32_t life;                  /* Atomic: enum lawn_worker_life */
 
-    /* Atomic: written by others. Shards for it, or the end of that; that it has to
-     * look at who owns its shards, at its life, or whether the set is closed; that
-     * it shall not sleep, and the file that says so. */
+    /* Atomic, written by other threads. arrivals: shards handed over to this
+     * worker, or the mark that it accepts none. control: the worker must check
+     * the owners of its shards, its life, and whether the set is closed. token:
+     * the worker must not sleep. fd: the file that signals this. */
     _Alignas(LAWN_LINE) struct lawn_shard *arrivals;
     uint32_t control;
     uint32_t token;
@@ -185,43 +192,43 @@ struct lawn_workers {
     uint64_t (*clock)(void *context);
     void *clock_context;
     bool real;       /* the clock is CLOCK_MONOTONIC */
-    bool asymmetric; /* there is LAWN_FENCE_HEAVY */
+    bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
-    uint32_t
-        lock; /* of all that follows, but for reading what is marked atomic */
-    uint32_t closing;      /* atomic */
-    uint32_t seats;        /* Atomic: workers that are not vacant */
-    LAWN_ATOMIC_U64 until; /* Atomic: what is due later is left */
-    unsigned count;        /* Atomic: shards */
-    /* Atomic: the shard whose timers close hands to left(); NULL before that. */
+    uint32_t lock;    /* for all fields below, except reads of atomic ones */
+    uint32_t closing; /* atomic */
+    uint32_t seats;   /* Atomic: number of workers that are not VACANT */
+    LAWN_ATOMIC_U64 until; /* Atomic: later timers do not fire */
+    unsigned count;        /* Atomic: number of shards */
+    /* Atomic: the shard whose timers lawn_workers_close() passes to left();
+     * NULL before that. */
     struct lawn_shard *clearing;
     struct lawn_shard *shards[LAWN_WORKERS_SHARDS_MAX];
     struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* Atomic: live or not */
-    struct lawn_counts past;   /* of workers whose places others have taken */
+    struct lawn_counts past;   /* of workers whose places were reused */
     struct lawn_worker closer; /* the thread that closes the set */
-    /* Atomic: whose each gate is, 0 if nobody's; and the gates. */
+    /* Atomic: the owner of each gate, 0 if none; and the gates. */
     _Alignas(LAWN_LINE) uintptr_t owners[LAWN_GATES];
     struct lawn_gate gates[LAWN_GATES];
 };
 
-/* workers_set.c: zeroed memory of the set's allocator, in lines of its own; NULL
- * if there is none. */
+/* workers_set.c: allocates zeroed memory, aligned to cache lines, from the
+ * set's allocator. Returns NULL if out of memory. */
 void *lawn__workers_alloc(const struct lawn_options *options, size_t size);
 void lawn__workers_release(const struct lawn_options *options, void *memory);
 
-/* worker.c: what the calling thread is. */
+/* worker.c: the worker of the calling thread. */
 #if defined LAWN_EXPLORE
 struct lawn_worker **lawn__explore_self(void);
 #define LAWN_WORKER_CURRENT (*lawn__explore_self())
 #else
-#if defined __linux__ /* a shared library would call a function for it */
+#if defined __linux__ /* avoids a function call in shared libraries */
 __attribute__((tls_model("initial-exec")))
 #endif
 extern _Thread_local struct lawn_worker *lawn__worker_current;
 #define LAWN_WORKER_CURRENT lawn__worker_current
 #endif
 
-/* The worker of this set that the calling thread is, or NULL. */
+/* Returns the worker of this set that the calling thread is, or NULL. */
 static inline struct lawn_worker *
 lawn__worker_self(const struct lawn_workers *set)
 {
@@ -232,37 +239,38 @@ lawn__worker_self(const struct lawn_workers *set)
     return self;
 }
 
-/* worker.c: makes it look at what others want of it. */
+/* worker.c: makes a worker begin a round. */
 void lawn__worker_wake(struct lawn_worker *worker);
 
-/* worker.c: hands a shard that is on no worker's list, and that nobody runs, over
- * to its owner; or leaves it lying if it has none. locked: the caller holds the
- * set's lock. */
+/* worker.c: hands over a shard that is on no worker's list to its owner. If it
+ * has no owner, sets shard->worker to NULL. locked: the caller holds the set's
+ * lock. */
 void lawn__worker_hand_over(struct lawn_shard *shard, bool locked);
 extern struct lawn_worker lawn__worker_nobody;
 
-/* worker.c: looks at the clock before a callback of a shard. */
+/* worker.c: updates the clock before a callback of a shard. */
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: a thread that has waited for something else begins to act: takes the
- * mail, since what is in it came before, and looks at the clock. */
+/* worker.c: call it when a thread has waited for something else and continues.
+ * Takes the mail, because it is older, and updates the clock. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
-/* worker.c: takes over the shards that have arrived; and gives away what others
- * own, and leaves if it is told to. */
+/* worker.c: adopt takes over the shards that have arrived. handle_control also
+ * hands over shards that other workers own, and leaves if the worker was
+ * removed. */
 void lawn__worker_adopt(struct lawn_worker *worker);
 void lawn__worker_handle_control(struct lawn_worker *worker);
 
-/* worker.c: of a closed set, takes over a shard that nobody will use any more until
- * the set's end, which waits for the worker: its own has ended. Or does nothing if
- * it has not. */
+/* worker.c: takes over a shard of a closed set whose worker has ended, so that
+ * operations on its timers can complete. Does nothing if that worker has not
+ * ended. */
 void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: takes no more shards, and hands those over that others own;
- * true if that was all. */
+/* worker.c: closes the arrivals and hands over shards that other workers own.
+ * Returns true if no shards remain. */
 bool lawn__worker_leave(struct lawn_worker *worker, bool locked);
 
-/* Counts, in a word that only the caller writes and others read. */
+/* Increments a word that only the caller writes and other threads read. */
 static inline void
 lawn__count_up(uint64_t *word, uint64_t by)
 {

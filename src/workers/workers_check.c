@@ -1,4 +1,4 @@
-/* workers_check.c - the invariants of workers.h as a predicate. */
+/* workers_check.c - checks the invariants of workers.h. */
 #include "shard.h"
 #include "state.h"
 
@@ -19,12 +19,13 @@ check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
     if ((state & LAWN_STATE_CLAIM) == 0 &&
         ((state & LAWN_STATE_LAWN) == 0 ||
          lawn__state_shard(finding->shard->set, state) != finding->shard)) {
-        finding->broken = "[M1] a timer on a lawn does not say so";
+        finding->broken = "[M1] a timer on a lawn is not marked so";
     }
     return finding->broken == NULL;
 }
 
-/* Timers of a list are in the shard's mail. */
+/* Checks that the timers of a list are marked as being in the shard's
+ * mailbox. */
 static void
 check_mail(struct lawn_finding *finding, const struct lawn_workers_timer *timer)
 {
@@ -32,7 +33,7 @@ check_mail(struct lawn_finding *finding, const struct lawn_workers_timer *timer)
         uint64_t state = lawn__state_load(timer);
         if ((state & LAWN_STATE_MAIL) == 0 ||
             lawn__state_shard(finding->shard->set, state) != finding->shard) {
-            finding->broken = "[M2] a timer in the mail does not say so";
+            finding->broken = "[M2] a timer in the mail is not marked so";
         }
     }
 }
@@ -58,14 +59,14 @@ check_shard(struct lawn_finding *finding, FILE *out)
             own = own->next;
         }
         if (own == NULL) {
-            finding->broken = "[M3] a worker does not know its shard";
+            finding->broken = "[M3] a shard is not on the list of its worker";
         }
     }
     if (shard->hand != NULL) {
-        finding->broken = "a shard has a timer in hand";
+        finding->broken = "a worker is changing a timer";
     }
     if (shard->started > lawn_now(shard->lawn)) {
-        finding->broken = "[M5] a start counts from the future";
+        finding->broken = "[M5] a start time is in the future";
     }
 }
 

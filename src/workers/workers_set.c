@@ -1,5 +1,5 @@
-/* workers_set.c - making and closing a set, and workers that come and go. All
- * of it is rare, and under one lock: the set's. */
+/* workers_set.c - creates and closes a set, adds and removes workers. These
+ * operations are rare and use one lock, the set's. */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include "gate.h"
 #include "park.h"
@@ -18,7 +18,7 @@
 void *
 lawn__workers_alloc(const struct lawn_options *options, size_t size)
 {
-    /* Where the memory begins is noted before the lines. */
+    /* The start of the allocation is stored before the aligned memory. */
     size_t room = size + LAWN_LINE + sizeof(void *);
     char *begin = options->alloc != NULL
                       ? options->alloc(room, options->context)
@@ -44,7 +44,7 @@ lawn__workers_release(const struct lawn_options *options, void *memory)
     }
 }
 
-/* Adds a shard without an owner; false if there is no memory. */
+/* Adds a shard without an owner. Returns false if out of memory. */
 static bool
 add_shard(struct lawn_workers *set)
 {
@@ -124,7 +124,8 @@ lawn_workers_now(const struct lawn_workers *set)
     return lawn__saturating_add(now, 0);
 }
 
-/* How many shards a worker owns; NULL: how many have no owner. */
+/* Returns the number of shards that a worker owns, or, for NULL, of those
+ * without an owner. */
 static unsigned
 count_owned(struct lawn_workers *set, const struct lawn_worker *worker)
 {
@@ -136,14 +137,14 @@ count_owned(struct lawn_workers *set, const struct lawn_worker *worker)
     return count;
 }
 
-/* By the lock. */
+/* Call it under the lock. */
 static bool
 is_live(const struct lawn_worker *worker)
 {
     return LAWN_ATOMIC_LOAD(&worker->life, LAWN_RELAXED) == LAWN_WORKER_LIVE;
 }
 
-/* The live worker with the most shards, or the fewest; NULL if there is none. */
+/* Returns the live worker with the most or the fewest shards, or NULL. */
 static struct lawn_worker *
 find_worker(struct lawn_workers *set, bool most)
 {
@@ -161,8 +162,8 @@ find_worker(struct lawn_workers *set, bool most)
     return found;
 }
 
-/* Makes another worker the owner of a shard, which goes there when the one that runs it
- * has finished its round. */
+/* Changes the owner of a shard. The worker that runs it hands it over after its
+ * round. */
 static void
 reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
 {
@@ -175,7 +176,7 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
         lawn__worker_hand_over(shard, true);
         return;
     }
-    /* If it is on the way, the one it goes to passes it on. */
+    /* During a hand-over, the old owner passes it on. */
     if (runs == &lawn__worker_nobody) {
         runs = old_owner;
     }
@@ -185,7 +186,7 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
     }
 }
 
-/* Says which shard each worker's own timers go to: the first that it owns. */
+/* Sets the shard for timers that each worker starts: the first one it owns. */
 static void
 choose_start_shards(struct lawn_workers *set)
 {
@@ -208,8 +209,8 @@ choose_start_shards(struct lawn_workers *set)
     }
 }
 
-/* Gives a new worker its share: shards without an owner, and of others' what they have
- * too many of, the latest first. */
+/* Assigns shards to a new worker: those without an owner, and the latest ones
+ * of workers that own more than their share. */
 static void
 distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -234,7 +235,7 @@ distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
     choose_start_shards(set);
 }
 
-/* Makes other workers the owners of what a worker owns. */
+/* Assigns the shards of a worker to others. */
 static void
 reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -247,7 +248,7 @@ reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
     choose_start_shards(set);
 }
 
-/* Adds up what a worker has done. */
+/* Adds the counts of a worker. */
 static void
 add_counts(struct lawn_counts *to, const struct lawn_counts *from)
 {
@@ -260,7 +261,8 @@ add_counts(struct lawn_counts *to, const struct lawn_counts *from)
     to->late_most = most > to->late_most ? most : to->late_most;
 }
 
-/* A vacant seat, or a new one; NULL with errno. */
+/* Returns a vacant or new place for a worker. On failure, returns NULL and sets
+ * errno. */
 static struct lawn_worker *
 find_seat(struct lawn_workers *set)
 {
@@ -290,7 +292,8 @@ find_seat(struct lawn_workers *set)
     return worker;
 }
 
-/* Makes a worker, which has no thread yet; NULL with errno. */
+/* Returns a new worker without a thread. On failure, returns NULL and sets
+ * errno. */
 static struct lawn_worker *
 enroll(struct lawn_workers *set)
 {
@@ -320,7 +323,8 @@ enroll(struct lawn_workers *set)
     return worker;
 }
 
-/* The thread of a worker is gone. By the lock. */
+/* Called under the lock when the thread of a worker has ended or is
+ * detached. */
 static void
 vacate(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -329,7 +333,7 @@ vacate(struct lawn_workers *set, struct lawn_worker *worker)
     lawn__park_wake(&set->seats);
 }
 
-/* Waits for the end of a thread of the library's. */
+/* Waits for the end of a thread that the library created. */
 static void
 join_thread(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -339,11 +343,13 @@ join_thread(struct lawn_workers *set, struct lawn_worker *worker)
     lawn__park_unlock(&set->lock);
 }
 
-/* Lets a worker go whose thread calls, or has none. By the lock. */
+/* Detaches a worker that belongs to the calling thread or has no thread. Call
+ * it under the lock. */
 static void
 detach_worker(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    /* Also if it has ended with the set: others may wait for timers of it. */
+    /* Also if it has ended with the set: other threads may wait for its
+     * timers. */
     reassign_all(set, worker);
     (void)lawn__worker_leave(worker, true);
     vacate(set, worker);
@@ -358,7 +364,7 @@ run_worker_thread(void *arg)
     return NULL;
 }
 
-/* Starts the worker's thread, in which no signal is handled. */
+/* Starts the worker's thread, with all signals blocked. */
 static int
 start_thread(struct lawn_worker *worker)
 {
@@ -402,7 +408,7 @@ lawn_workers_attach(struct lawn_workers *set)
     struct lawn_worker *worker = enroll(set);
     lawn__park_unlock(&set->lock);
     if (worker != NULL) {
-        /* What was given to it is there already. */
+        /* Its shards have arrived already. */
         (void)lawn_workers_be(worker);
         (void)LAWN_ATOMIC_XCHG(&worker->token, 0, LAWN_SEQ_CST);
         worker->now = lawn_workers_now(set);
@@ -483,7 +489,8 @@ lawn_workers_wake(struct lawn_workers *set)
     }
 }
 
-/* Waits for the threads of all workers: the library's end by themselves. */
+/* Waits for the threads of all workers. Those of the library end without
+ * further action. */
 static void
 join_all(struct lawn_workers *set)
 {
@@ -508,7 +515,8 @@ join_all(struct lawn_workers *set)
         lawn__park_wait(&set->seats, seats, LAWN_NEVER);
         seats = LAWN_ATOMIC_LOAD(&set->seats, LAWN_SEQ_CST);
     }
-    /* The last of them may still hold it, and the set may go after this. */
+    /* The last thread may still hold the lock, and the set may be freed after
+     * this. */
     lawn__park_lock(&set->lock);
     lawn__park_unlock(&set->lock);
 }
@@ -534,8 +542,8 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     lawn_workers_wake(set);
     join_all(set);
     lawn__gate_wait(set);
-    /* From here on this thread is the worker, of all shards: left may stop other
-     * timers, and free them. If it is a worker of another set, it stays that. */
+    /* From here on, this thread is the worker of all shards: left may stop and
+     * free other timers. If it is a worker of another set, it remains that. */
     set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
         set->shards[i]->next = i + 1 < set->count ? set->shards[i + 1] : NULL;
@@ -558,7 +566,8 @@ lawn_workers_free(struct lawn_workers *set)
     if (set != NULL) {
         struct lawn_worker *self = lawn__worker_self(set);
         if (self != NULL) {
-            LAWN_ASSERT(!self->turning, "a set freed in a callback of its own");
+            LAWN_ASSERT(!self->turning,
+                        "a set is freed in one of its callbacks");
             lawn_worker_detach(self);
         }
         (void)lawn_workers_close(set, 0, NULL, NULL);
@@ -566,7 +575,7 @@ lawn_workers_free(struct lawn_workers *set)
     }
 }
 
-/* What belongs to one worker, or to all if worker is NULL. */
+/* Sets the counters of one worker, or of all if worker is NULL. */
 static void
 fill_counters(struct lawn_workers *set, const struct lawn_worker *worker,
               struct lawn_workers_counters *out)

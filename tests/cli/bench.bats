@@ -124,7 +124,7 @@ copy_tool() {
     copy_tool
     run copy/lawn bench --list
     [ "$status" -eq 0 ]
-    [[ "$output" == *"left out of this build:"*"uv "*"libuv1-dev"* ]]
+    [[ "$output" == *"not available in this build:"*"uv "*"libuv1-dev"* ]]
     run copy/lawn bench --contender uv
     [ "$status" -eq 2 ]
     run --separate-stderr copy/lawn bench "${few[@]}" --workload W1 --json
@@ -137,9 +137,9 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
 }
 
 @test "unknown names are refused, and the known ones listed" {
-    words=("unknown contender 'heap5'; there are: lawn list" " heap4 " "--list")
+    words=("unknown contender 'heap5'; valid names are: lawn list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
-    words=("unknown workload 'W12'; there are: W1 W2" " W10u " "by name: start" " churn " "--list")
+    words=("unknown workload 'W12'; valid names are: W1 W2" " W10u " "by name: start" " churn " "--list")
     fails 2 --workload W1,W12
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1
@@ -164,7 +164,7 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     [ "$output" = 1 ]
     words=("--n: '4' is not a number of events from 1 to 3, which the trace has")
     fails 2 --loop list/last --trace trace --n 4
-    words=("--loop CONTENDER/last needs --trace FILE")
+    words=("--loop CONTENDER/last requires --trace FILE")
     fails 2 --loop list/last
     words=("none: ")
     fails 3 --loop list/last --trace none
@@ -185,7 +185,7 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
     fails 2 --runs 32
     words=("--limit: 'soon' is not a time")
     fails 2 --limit soon
-    words=("more TTLs than timers")
+    words=("--t is larger than --n")
     fails 2 --workload W1 --n 1k --t 2k
 }
 
@@ -273,6 +273,31 @@ for text in (page, picture):
 END
 }
 
+@test "a picture of one number of timers and TTLs is a bar chart with its source" {
+    run --separate-stderr "$lawn" bench --workload W3,W4 --n 1k --t 20 --runs 1 \
+        --contender lawn,heap4,floor --json --svg bars.svg
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 - "$output" <<'END'
+import json, sys
+import xml.dom.minidom
+run = json.loads(sys.argv[1])
+picture = xml.dom.minidom.parse("bars.svg").documentElement
+texts = [t.firstChild.data for t in picture.getElementsByTagName("text")]
+assert "Time per operation, 1,000 timers, 20 TTLs" in texts, texts
+assert "W3: restart of a running timer" in texts, texts
+assert len(picture.getElementsByTagName("rect")) == 1 + 2 * 2
+for cell in run["cells"]:
+    for row in cell["rows"]:
+        if row["contender"] != "floor":
+            assert any(abs(float(t[:-3]) - row["median"]) < 0.51
+                       for t in texts if t.endswith(" ns")), (row, texts)
+machine, command = texts[-2:]
+assert run["machine"]["cpu"] in machine and run["commit"] in machine, machine
+assert command.startswith("Command: lawn bench --workload W3,W4 --n 1k "), command
+END
+}
+
 @test "a report is made again from saved JSON, and of nothing else" {
     "$lawn" bench "${few[@]}" --workload W1 --json >run.json
     run --separate-stderr "$lawn" bench --from run.json --report again.html
@@ -283,28 +308,28 @@ END
     echo '{"program": "other"}' >other.json
     : >empty.json
     for bad in short.json other.json empty.json; do
-        words=("lawn bench: $bad: expected what 'lawn bench --json' prints")
+        words=("lawn-bench: $bad: expected the output of 'lawn-bench --json'")
         fails 3 --from "$bad" --report none.html
     done
-    words=("lawn bench: cannot read none.json: No such file")
+    words=("lawn-bench: cannot read none.json: No such file")
     fails 3 --from none.json --report none.html
     [ ! -e none.html ]
-    words=("--from needs --report FILE")
+    words=("--from requires --report FILE")
     fails 2 --from run.json
-    words=("lawn bench: cannot write none/page.html: No such file")
+    words=("lawn-bench: cannot write none/page.html: No such file")
     fails 4 --from run.json --report none/page.html
 }
 
 @test "files that cannot be written are named before anything is measured" {
     for option in report svg; do
-        words=("lawn bench: cannot write none/file: No such file")
+        words=("lawn-bench: cannot write none/file: No such file")
         fails 4 --workload W1 --n 10M "--$option" none/file
         [ -z "$output" ]
     done
     [ -w /dev/full ] || skip "/dev/full is missing"
-    words=("lawn bench: cannot write /dev/full: No space left")
+    words=("lawn-bench: cannot write /dev/full: No space left")
     fails 4 "${few[@]}" --workload W1 --report /dev/full
-    words=("lawn bench: cannot write the output: No space left")
+    words=("lawn-bench: cannot write the output: No space left")
     run bash -c '"$@" >/dev/full' - "$lawn" bench "${few[@]}" --workload W1
     [ "$status" -eq 4 ]
 }
@@ -320,9 +345,9 @@ cell, = json.load(sys.stdin)["cells"]
 assert cell["workload"] == "trace" and cell["t"] is None
 assert len({row["checksum"] for row in cell["rows"]}) == 1' <<<"$output"
     printf '# lawn trace 1\n1 start a 5\n2 begin b 5\n' >bad.trace
-    words=("lawn bench: bad.trace:3: expected")
+    words=("lawn-bench: bad.trace:3: expected")
     fails 3 --trace bad.trace
-    words=("lawn bench: " "none.trace" "No such file")
+    words=("lawn-bench: " "none.trace" "No such file")
     fails 3 --trace none.trace
 }
 
@@ -376,29 +401,29 @@ record() {
 }
 
 @test "what cannot be recorded is named" {
-    words=("unknown workload 'W12'; there are: W1 ")
+    words=("unknown workload 'W12'; valid names are: W1 ")
     fails 2 --record - --workload W12
-    words=("--record: more than one cell; choose one workload, one --n and one --t")
+    words=("--record: more than one cell; select one workload, one --n and one --t")
     fails 2 --record - --workload W1,W2
     fails 2 --record - --n 1k,10k
     fails 2 --record - --t 1,20
-    words=("no cell is left: more TTLs than timers?")
+    words=("no cells to measure: --t is larger than --n")
     fails 2 --record - --n 1k --t 2k
     for other in "--trace x" --gate --store --workers --adapters --quick "--from x" \
         "--loop lawn/start" "--contender lawn" --json --csv "--report x" "--svg x" \
         --instructions; do
-        words=("--record and " "${other%% *}" "do not go together")
+        words=("--record and " "${other%% *}" "cannot be combined")
         # shellcheck disable=SC2086 # an option and its value
         fails 2 --record - $other
     done
-    words=("lawn bench: cannot write none/trace: No such file")
+    words=("lawn-bench: cannot write none/trace: No such file")
     fails 4 --record none/trace
     # The exit status goes to a file: head may close its input before it prints.
     run bash -c '{ "$0" bench --record - --n 1M; echo $? >code; } | head -n 1' "$lawn"
     [ "$output" = "# lawn trace 1" ]
     [ "$(cat code)" = 4 ]
     [ -w /dev/full ] || skip "/dev/full is missing"
-    words=("lawn bench: cannot write the output: No space left")
+    words=("lawn-bench: cannot write the output: No space left")
     fails 4 --record /dev/full --n 1k
 }
 
@@ -435,7 +460,7 @@ record() {
     [ "$output" = "path: --n 1k" ]
     run --separate-stderr env PATH=/nowhere alone/lawn bench
     [ "$status" -eq 1 ]
-    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
+    [ "$stderr" = "lawn bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
 @test "lawn bench of PATH has a plain name" {
@@ -455,7 +480,7 @@ record() {
         # shellcheck disable=SC2086 # words
         run -127 --separate-stderr env PATH=/nowhere alone/lawn $words
         [ -z "$output" ]
-        [ "$stderr" = "lawn: bench: lawn-bench is not installed; install the \
+        [ "$stderr" = "lawn bench: lawn-bench is not installed; install the \
 package lawn-bench or run make" ]
     done
     run env PATH=/nowhere alone/lawn --help
@@ -463,7 +488,7 @@ package lawn-bench or run make" ]
     touch alone/lawn-bench
     run --separate-stderr env PATH=/nowhere alone/lawn bench
     [ "$status" -eq 1 ]
-    [ "$stderr" = "lawn: bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
+    [ "$stderr" = "lawn bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
 @test "an interrupt ends the measuring; what there is gets written" {
@@ -501,7 +526,7 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uv.so \
         "$BATS_TEST_DIRNAME/broken_peer.c"
     lawn=copy/lawn
-    words=("uv disagrees" "fired before it was due" "contenders disagree: nothing was measured")
+    words=("uv disagrees" "fired before it was due" "contenders disagree; nothing was measured")
     fails 1 --workload W1 --n 1k
     [ -z "$output" ]
     fails 1 --gate --workload W1 --n 1k
@@ -547,7 +572,7 @@ for cell in run["cells"]:
     for row in cell["rows"]:
         timers = kinds.get(row["contender"]) != "floor"
         if not timers and cell["workload"] in ("S4", "S6"):
-            assert row["why"] == "keeps no timers"
+            assert row["why"] == "has no timers"
         else:
             assert row["why"] is None
 ' <<<"$output"
@@ -556,7 +581,7 @@ for cell in run["cells"]:
     [ "$status" -eq 0 ]
     [[ "$output" == *"S1 start, 1,000 timers, seed 1: start of a timer with"* ]]
     [ "$(grep -cE '^  lawn +[0-9.]+ ' <<<"$output")" -eq 2 ]
-    [[ "$output" == *" ns"*"are taken off for the stopwatch" ]]
+    [[ "$output" == *" ns for reading the clock are subtracted from single calls" ]]
     run --separate-stderr "$lawn" bench --store --n 1k --runs 1 --csv \
         --contender lawn
     [ "$status" -eq 0 ]
@@ -564,15 +589,15 @@ for cell in run["cells"]:
 }
 
 @test "stores have contenders, workloads and options of their own" {
-    words=("unknown contender 'heap4'; there are: lawn" "--list")
+    words=("unknown contender 'heap4'; valid names are: lawn" "--list")
     fails 2 --store --contender heap4
-    words=("unknown contender 'uplain'; there are: lawn list")
+    words=("unknown contender 'uplain'; valid names are: lawn list")
     fails 2 --contender uplain
-    words=("unknown workload 'W1'; there are: S1 S2" "--list")
+    words=("unknown workload 'W1'; valid names are: S1 S2" "--list")
     fails 2 --store --workload W1
-    words=("unknown workload 'S1'; there are: W1 W2" "--list")
+    words=("unknown workload 'S1'; valid names are: W1 W2" "--list")
     fails 2 --workload S1
-    words=("--store and --trace, --t, --report, --svg or --loop do not go together")
+    words=("--store and --trace, --t, --report, --svg or --loop cannot be combined")
     fails 2 --store --t 20
     fails 2 --store --report page.html
     fails 2 --store --svg page.svg
@@ -582,7 +607,7 @@ for cell in run["cells"]:
     fails 2 --store --gate --workload S1
     fails 2 --store --gate --n 1k,2k
     "$lawn" bench --store --contender lawn --n 1k --runs 1 --json >run.json
-    words=("lawn bench: run.json: this is of 'lawn bench --store'" "no report of stores")
+    words=("lawn-bench: run.json: it was saved by 'lawn-bench --store'" "reports of stores are not supported")
     fails 3 --from run.json --report none.html
     [[ "$stderr" != *expected* ]]
     [ ! -e none.html ]
@@ -610,7 +635,7 @@ END
     "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uthash.so \
         broken.c
     lawn=copy/lawn
-    words=("uthash disagrees (seed 1, step " "contenders disagree: nothing was measured")
+    words=("uthash disagrees (seed 1, step " "contenders disagree; nothing was measured")
     fails 1 --store --n 1k
     [ -z "$output" ]
     fails 1 --store --gate --n 1k
@@ -667,7 +692,7 @@ for cell in run["cells"]:
     assert cell["n"] == 1000
     rows = {row["contender"]: row for row in cell["rows"]}
     if cell["workload"] != "T1":
-        assert rows.pop("alone")["why"] == "has no way from thread to thread"
+        assert rows.pop("alone")["why"] == "does not support other threads"
     for row in rows.values():
         assert row["why"] is None and len(row["ns"]) == 3, row
         assert row["ns"] == sorted(row["ns"]) and row["ns"][0] > 0
@@ -696,31 +721,31 @@ for cell in run["cells"]:
 }
 
 @test "workers have contenders, workloads and options of their own" {
-    words=("unknown contender 'heap4'; there are: lawn mutex" "--list")
+    words=("unknown contender 'heap4'; valid names are: lawn mutex" "--list")
     fails 2 --workers --contender heap4
-    words=("unknown contender 'mutex'; there are: lawn list")
+    words=("unknown contender 'mutex'; valid names are: lawn list")
     fails 2 --contender mutex
-    words=("unknown workload 'W1'; there are: T1 T2" "--list")
+    words=("unknown workload 'W1'; valid names are: T1 T2" "--list")
     fails 2 --workers --workload W1
     words=("--threads: '1,65' is not a list of numbers from 1 to 64, such as 1,2,4")
     fails 2 --workers --threads 1,65
-    words=("--workers and --store do not go together")
+    words=("--workers and --store cannot be combined")
     fails 2 --workers --store
     words=("--workers and --trace, --t, --report, --svg, --loop or --instructions")
     fails 2 --workers --t 20
     fails 2 --workers --report page.html
     fails 2 --workers --instructions
     fails 2 --workers --loop lawn/start
-    words=("--workers --gate and --workload or --threads do not go together")
+    words=("--workers --gate and --workload or --threads cannot be combined")
     fails 2 --workers --gate --workload T1
     fails 2 --workers --gate --threads 2
-    words=("--threads and what is not --workers do not go together")
+    words=("--threads and modes other than --workers cannot be combined")
     fails 2 --threads 2
-    words=("more threads than 1")
+    words=("more than one thread")
     fails 2 --workers --workload mixed --threads 1
     "$lawn" bench --workers --contender lawn --workload T1 --threads 1 --n 1k \
         --quick --runs 1 --json >run.json
-    words=("lawn bench: run.json: this is of 'lawn bench --workers'")
+    words=("lawn-bench: run.json: it was saved by 'lawn-bench --workers'")
     fails 3 --from run.json --report none.html
     [ ! -e none.html ]
 }
@@ -760,7 +785,7 @@ for cell in run["cells"]:
             assert row["tail"] is None and row["ops"] == 40000
 ' <<<"$output"
     cat >run.json <<<"$output"
-    words=("lawn bench: run.json: this is of 'lawn bench --adapters'" "no report of event loops")
+    words=("lawn-bench: run.json: it was saved by 'lawn-bench --adapters'" "reports of event loops are not supported")
     fails 3 --from run.json --report none.html
     [ ! -e none.html ]
     run --separate-stderr "$lawn" bench --adapters --quick --n 1k --runs 1 \
@@ -780,11 +805,11 @@ for cell in run["cells"]:
 }
 
 @test "event loops have contenders, workloads and options of their own" {
-    words=("unknown contender 'heap4'; there are: lawn" "--list")
+    words=("unknown contender 'heap4'; valid names are: lawn" "--list")
     fails 2 --adapters --contender heap4
-    words=("unknown workload 'W1'; there are: A1 A2 A3" "--list")
+    words=("unknown workload 'W1'; valid names are: A1 A2 A3" "--list")
     fails 2 --adapters --workload W1
-    words=("--adapters and --store, --workers or --gate do not go together")
+    words=("--adapters and --store, --workers or --gate cannot be combined")
     fails 2 --adapters --store
     fails 2 --adapters --workers
     fails 2 --adapters --gate
@@ -792,7 +817,7 @@ for cell in run["cells"]:
     fails 2 --adapters --t 20
     fails 2 --adapters --report page.html
     fails 2 --adapters --instructions
-    words=("--threads and what is not --workers do not go together")
+    words=("--threads and modes other than --workers cannot be combined")
     fails 2 --adapters --threads 2
 }
 
@@ -900,7 +925,7 @@ END
     lawn=copy/lawn
     words=("T1, uvloops: " " starts, " " left: not what it should be")
     fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
-    [[ "$output" == *"uvloops   fired other timers than others"* ]]
+    [[ "$output" == *"uvloops   fired other timers than the other contenders"* ]]
     run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
         --contender uvloops --threads 1
     [ "$status" -eq 0 ]
@@ -940,7 +965,7 @@ END
         --instructions)
     run --separate-stderr env PATH=/nowhere "$lawn" "${here[@]}"
     [ "$status" -eq 0 ]
-    [[ "$stderr" == *"counted: valgrind is missing: apt-get install"* ]]
+    [[ "$stderr" == *"valgrind is not installed; apt-get install"* ]]
     [[ "$output" == *"W1 start"* ]]
     command -v valgrind >/dev/null || skip "valgrind is missing"
     run --separate-stderr "$lawn" "${here[@]}" --json
@@ -968,28 +993,28 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
         fails 2 --t "$bad"
     done
     for bad in "," "W1," ",W1" "W1,,W2"; do
-        words=("--workload: a name is empty; there are: W1 W2" "--list")
+        words=("--workload: empty name; valid names are: W1 W2" "--list")
         fails 2 --workload "$bad"
     done
     for bad in "," "lawn," ",lawn" "lawn,,heap4"; do
-        words=("--contender: a name is empty; there are: lawn list" "--list")
+        words=("--contender: empty name; valid names are: lawn list" "--list")
         fails 2 --contender "$bad"
     done
     local zeros long many
     zeros="$(printf '0%.0s' {1..59})"
     long="$(printf 'x%.0s' {1..100})"
-    words=("unknown workload '${long:0:60}...'; there are: W1")
+    words=("unknown workload '${long:0:60}...'; valid names are: W1")
     fails 2 --workload "$long"
-    words=("unknown contender '${long:0:60}...'; there are: lawn")
+    words=("unknown contender '${long:0:60}...'; valid names are: lawn")
     fails 2 --contender "$long"
     words=("--n: '${zeros}1000x' is not a list of numbers")
     fails 2 --n "${zeros}1000x"
     many="$(seq -s, 100 163)"
-    words=("lawn bench: --n: more than 64 numbers")
+    words=("lawn-bench: --n: more than 64 numbers")
     fails 2 --n "$many,164"
-    words=("lawn bench: --t: more than 64 numbers")
+    words=("lawn-bench: --t: more than 64 numbers")
     fails 2 --t "$many,164"
-    words=("more TTLs than timers")
+    words=("--t is larger than --n")
     fails 2 --workload W1 --n 100 --t "${many#100,},1k"
 }
 
@@ -998,7 +1023,7 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
     run --separate-stderr "$lawn" "${here[@]}" --workload W1 --n 1k,2k \
         --t 1,1500,3k,N
     [ "$status" -eq 0 ]
-    [ "$stderr" = "lawn bench: left out: t = 1500 for n = 1000, \
+    [ "$stderr" = "lawn-bench: skipped: t = 1500 for n = 1000, \
 t = 3000 for n = 1000, t = 3000 for n = 2000" ]
     [ "$(grep -c '^W1,' <<<"$output")" -eq 5 ]
     run --separate-stderr "$lawn" "${here[@]}" --workload W1 --n 1k
@@ -1020,10 +1045,10 @@ t = 3000 for n = 1000, t = 3000 for n = 2000" ]
     { printf '{"program": "lawn bench", "a": '
         head -c 100000 /dev/zero | tr '\0' '['; echo '}'; } >deep.json
     for bad in line bracket quote more twice other deep; do
-        words=("lawn bench: $bad.json: expected what 'lawn bench --json'")
+        words=("lawn-bench: $bad.json: expected the output of 'lawn-bench --json'")
         fails 3 --from $bad.json --report none.html
     done
-    words=("lawn bench: cannot read .: Is a directory")
+    words=("lawn-bench: cannot read .: Is a directory")
     fails 3 --from . --report none.html
     [ ! -e none.html ]
     sed '0,/"title": "/s//"title": "\\"}]\\\\/' run.json >strange.json
@@ -1036,7 +1061,7 @@ t = 3000 for n = 1000, t = 3000 for n = 2000" ]
         --instructions)
     run --separate-stderr env TMPDIR="$PWD/none" "$lawn" "${here[@]}"
     [ "$status" -eq 0 ]
-    [[ "$stderr" == *"counted: no temporary file can be made in TMPDIR"* ]]
+    [[ "$stderr" == *"cannot create a temporary file in TMPDIR"* ]]
     command -v valgrind >/dev/null || skip "valgrind is missing"
     mkdir "a folder"
     run --separate-stderr env TMPDIR="$PWD/a folder" "$lawn" "${here[@]}"

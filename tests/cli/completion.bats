@@ -194,8 +194,8 @@ offers_bench() {
 
 @test "zsh shows what each is" {
     need zsh
-    [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- tell whether a lawn"* ]]
-    [[ "$(zsh_tells lawn trace convert --f)" == *" -- twitter or meta-kv"* ]]
+    [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- analyze recorded timers"* ]]
+    [[ "$(zsh_tells lawn trace convert --f)" == *" -- format of the input"* ]]
 }
 
 @test "zsh takes the script with source as well" {
@@ -220,15 +220,15 @@ offers_bench() {
 
 @test "fish shows what each is" {
     need fish
-    [[ "$(fish_tells lawn tr)" == trace$'\t'"tell whether a lawn"* ]]
-    [[ "$(fish_tells lawn trace convert --f)" == *$'\t'"twitter or meta-kv"* ]]
+    [[ "$(fish_tells lawn tr)" == trace$'\t'"analyze recorded timers"* ]]
+    [[ "$(fish_tells lawn trace convert --f)" == *$'\t'"format of the input"* ]]
 }
 
 @test "the table has a line for each option, with all that there is" {
     "$lawn" completion table >table
     "$lawn" bench --completion table >>table
     [ -z "$(awk -F '\t' 'NF != 9' table)" ]
-    grep -qxF $'demo\town\t\ttimers\tN\t1M\t\t\thow many timers' table
+    grep -qxF $'demo\town\t\ttimers\tN\t1M\t\t\tnumber of timers' table
     grep -q $'^trace convert\town\t\tfrom\tFORMAT\t\t\ttwitter meta-kv\t' table
     while read -r verb; do
         diff <(options_of "$verb" | grep -vx -e --help) \

@@ -227,7 +227,7 @@ END
     [ -z "${ASAN_OPTIONS:-}" ] || skip "the sanitizer needs all addresses"
     run bash -c 'ulimit -v 500000 && exec "$0" demo --timers 4G' "$lawn"
     [ "$status" -eq 1 ]
-    [[ "$output" == *"no memory for 4,000,000,000 timers"*"--timers"* ]]
+    [[ "$output" == *"out of memory for 4,000,000,000 timers"*"--timers"* ]]
 }
 
 @test "on a terminal it draws, and leaves the terminal as it was" {

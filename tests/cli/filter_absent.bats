@@ -271,9 +271,9 @@ END
     counts keys=4 evicted=0
     printf '%s\n' h4 >>keys
     given 'h4 21'
-    words=("--expect keys: it has more keys than --max-keys allows")
+    words=("--expect keys: it contains more keys than --max-keys allows")
     refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --state kept
-    words=("--expect keys: there is no room for its keys within --max-keys")
+    words=("--expect keys: no room for its keys; increase --max-keys")
     refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --overflow pass --state kept
 }
 

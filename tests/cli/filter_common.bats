@@ -462,7 +462,7 @@ END
 }
 
 # [F2]
-@test "lines due at one time leave in the order of the input" {
+@test "lines due at one time leave in the order of the lines" {
     given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
     # The late line counts as of 3, and is due at 12.
     gives delay --ttl-field 2 --time-field 1 <<END

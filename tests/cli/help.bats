@@ -54,7 +54,8 @@ types() {
             run --separate-stderr lawn $verb $option
             [ "$status" -eq 0 ]
             [ -z "$stderr" ]
-            [[ "$output" == "usage: lawn ${verb:+$verb }"* ]]
+            [[ "$verb" == bench || "$output" == "usage: lawn ${verb:+$verb }"* ]]
+            [[ "$verb" != bench || "$output" == "usage: lawn-bench "* ]]
             [[ "$output" == *$'\n\noptions:\n'*$'\n\nexample'?(s)$':\n  '* ]]
             [[ "$output" != *[[:blank:]]$'\n'* ]]
             run ! grep -E '.{80}' <<<"$output"
@@ -107,7 +108,7 @@ types() {
     run lawn debounce --help
     [[ "$output" == *$'\n  -k, --key KEY  '*$'\ncommon options:\n'* ]]
     [[ "$output" == *$'\ncommon options:\n'*$'\n      --stats[=SEC]  '* ]]
-    [[ "$output" == *$'\n      --help  '*"print this and exit"* ]]
+    [[ "$output" == *$'\n      --help  '*"print this help and exit"* ]]
     # A list without letters reserves no space for them.
     run lawn demo --help
     [[ "$output" == *$'\n  --timers N  '*$'\n  --help '* ]]

@@ -1078,8 +1078,8 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
                 lawn.exit(0)
                 counts = lawn.stats()
                 equal((counts['resumed'], counts['discarded']), (1, 1))
-                assert 'dropped an incomplete line of the state: its input is ' \
-                    'not open any more' in lawn.said(), lawn.said()
+                assert 'dropped an incomplete line from the state: its input is ' \
+                    'no longer open' in lawn.said(), lawn.said()
             equal(run(*args)[1], '')  # reported only once
 
 
@@ -1411,8 +1411,8 @@ def a_state_of_another_filter_is_refused_and_both_are_named(folder):
                                    [(other, base) for other in others]):
         state = folder / str(i)
         run(*one, '--state', state, '--on-eof', 'save', feed=b'')
-        refused(state, two, f"is of 'lawn {one[0]}")
-        refused(state, two, f"not of 'lawn {two[0]}")
+        refused(state, two, f"saved by 'lawn {one[0]}")
+        refused(state, two, f"not by 'lawn {two[0]}")
     run(*base, '--state', folder / 's', '--on-eof', 'save', feed=b'a 1\n')
     equal(run('debounce', '9s', *base[2:], '--state', folder / 's',
               '--lateness', '1s', '--max-keys', 5, feed=b'b 3\n')[0],

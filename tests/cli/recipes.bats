@@ -68,8 +68,8 @@ recipe() {
     recipe 'A Redis stream, later'
 }
 
-@test "the recipe 'Jobs that say when' works" {
-    recipe 'Jobs that say when'
+@test "the recipe 'Jobs with their own delay' works" {
+    recipe 'Jobs with their own delay'
 }
 
 @test "the recipe 'Lines that are out of order' works" {

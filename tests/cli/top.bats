@@ -92,7 +92,7 @@ assert eval(sys.argv[1]), j' "$1" <<<"$output"
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
     [ "${lines[0]}" = "127.0.0.1:$port  valkey 8.0.1 master: 3 queues, 1000 events" ]
-    [ "${lines[1]}" = "all  3 queues, 1000 events, 12 leased; a second: pushed - fired - acked -" ]
+    [ "${lines[1]}" = "all  3 queues, 1000 events, 12 leased; per second: pushed - fired - acked -" ]
     [ "${lines[2]}" = "late  p50 1ms, p99 22ms, max 333ms; wake-ups p99 450 us" ]
     while read -r column value; do
         [ "$(cell "$column" three)" = "$value" ]
@@ -113,7 +113,7 @@ ERRORS 5
 END
     [[ "$(cell NEXT three)" == *d ]]
     [ "$(cell LEN one)" = 13 ]
-    [[ "$output" == *"three: its sink says: WRONGTYPE"* ]]
+    [[ "$output" == *"three: sink error: WRONGTYPE"* ]]
     [[ "$output" != *$'\033'* && "$output" != *[[:blank:]]$'\n'* ]]
 }
 
@@ -125,8 +125,8 @@ END
 
 @test "dead letters that are refused are not taken for a sink" {
     table_of dead-letters
-    [[ "$output" == *"one: its dead letters say: WRONGTYPE"* ]]
-    [[ "$output" == *"three: its dead letters say: WRONGTYPE"* ]]
+    [[ "$output" == *"one: dead letter stream error: WRONGTYPE"* ]]
+    [[ "$output" == *"three: dead letter stream error: WRONGTYPE"* ]]
 }
 
 @test "rates are differences, a second" {
@@ -137,7 +137,7 @@ END
     ends
     output="$(cat tables)"
     [ "$(cell PUSH/S one)" = - ]
-    [[ "$output" == *"a second: pushed "[0-9]*" fired 0 acked 0"* ]]
+    [[ "$output" == *"per second: pushed "[0-9]*" fired 0 acked 0"* ]]
 }
 
 @test "a count that becomes less has no rate" {
@@ -191,7 +191,7 @@ END
     [[ "$output" == *'  a b"\\\x1b[31m\n\xc3\xbc\xff'* ]]
     [[ "$output" == *'  \\x1b'* ]]
     [[ "$output" != *$'\033'* ]]
-    fails escapes 'the server says: ERR \x1b[31mred\x07'
+    fails escapes 'server error: ERR \x1b[31mred\x07'
     [[ "$stderr" != *$'\033'* ]]
 }
 
@@ -262,32 +262,32 @@ END
 }
 
 @test "errors state the cause, and what to do" {
-    fails no-module "has not loaded the module lawn" "MODULE LOAD"
+    fails no-module "module lawn is not loaded" "MODULE LOAD"
     fails no-auth NOAUTH LAWN_PASSWORD
-    fails loading "LOADING" "wait until it has loaded"
-    fails http "does not speak RESP" "Redis or Valkey" TLS
+    fails loading "LOADING" "wait until the server has loaded"
+    fails http "is not RESP" "Redis or Valkey" TLS
     fails closes "closed the connection"
     patience=0.3 fails silent "no answer within 0.3 s" --timeout
     run --separate-stderr top --once redis://127.0.0.1:1
     [ "$status" -eq 3 ]
-    [[ "$stderr" == "lawn top: 127.0.0.1:1: Connection refused; does a server run"* ]]
+    [[ "$stderr" == "lawn top: 127.0.0.1:1: Connection refused; is a server running"* ]]
     run --separate-stderr top --once redis://no.such.host.invalid
     [ "$status" -eq 3 ]
-    [[ "$stderr" == *"no.such.host.invalid:6379: "*"name of the host right?"* ]]
+    [[ "$stderr" == *"no.such.host.invalid:6379: "*"check the host name"* ]]
 }
 
 @test "hostile replies are refused" {
     for mode in binary negative unended overflow; do
-        fails $mode "does not speak RESP"
+        fails $mode "is not RESP"
     done
     for mode in nested claims huge long-line; do
-        fails $mode "larger than any"
+        fails $mode "the reply is too large"
     done
-    fails endless "its reply to INFO" || fails endless "nobody asked for" ||
+    fails endless "invalid reply to INFO" || fails endless "unexpected reply" ||
         fails endless "module lawn"
-    fails odd-scan "its reply to SCAN"
-    fails odd-info "its reply to LAWN.INFO"
-    fails no-len "its reply to LAWN.INFO"
+    fails odd-scan "invalid reply to SCAN"
+    fails odd-info "invalid reply to LAWN.INFO"
+    fails no-len "invalid reply to LAWN.INFO"
 }
 
 @test "a queue that went in the meantime is left out" {
@@ -340,7 +340,7 @@ END
         run --separate-stderr top --once "$bad"
         [ "$status" -eq 2 ]
         [ -z "$output" ]
-        [[ "$stderr" == "lawn top: '"*"' is no URL of a server: "*"$words"* ]]
+        [[ "$stderr" == "lawn top: invalid server URL '"*"': "*"$words"* ]]
         [[ "$stderr" != *secret* ]]
     done <<'END'
 localhost:x|the port
@@ -349,7 +349,7 @@ rediss://:secret@host|TLS
 redis://:secret@host:0x1|the port
 redis://host:70000|the port
 redis://host:|the port
-redis://host/one|number of a database
+redis://host/one|the database
 redis://[::1|]
 redis://u:secret%zz@host|%25
 redis://u:x@secret:a/b@host|%40
@@ -397,7 +397,7 @@ END
     serve never-ends
     run top --once "$url"
     [ "$status" -eq 0 ]
-    [[ "$output" == *"still looking for keys"* ]]
+    [[ "$output" == *"still scanning for keys"* ]]
 }
 
 @test "more queues than are asked in a refresh come in turn" {

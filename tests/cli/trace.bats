@@ -78,10 +78,10 @@ print(value)' "$2"
     head -n 6 "$traces/small.trace" >one
     { printf '# lawn trace 1\n'; tail -n +7 "$traces/small.trace"; } >two
     [ "$("$lawn" trace stats one two)" = "$(cat "$traces/small.txt")" ]
-    words=("one:4: expected a TIME not before the last event's, found '1000'")
+    words=("one:4: expected a TIME not before that of the previous event, found '1000'")
     fails 3 stats two one
     printf '# lawn trace 1\n# unit us\n' >three
-    words=("three:2: expected the unit of the file before, found 'us'")
+    words=("three:2: expected the same unit as in the previous file, found 'us'")
     fails 3 stats one three
 }
 
@@ -150,7 +150,7 @@ print(value)' "$2"
 
 @test "time does not run back, and the unit comes first" {
     trace '5 stop a\n4 stop a\n'
-    words=("trace:3: expected a TIME not before the last event's, found '4'")
+    words=("trace:3: expected a TIME not before that of the previous event, found '4'")
     fails 3 stats trace
     trace '5 stop a\n# unit s\n'
     words=("trace:3: expected the unit before the first event, found 's'")
@@ -199,8 +199,8 @@ print(value)' "$2"
 3 stop nz:u:eeW511W3dcH3de3d15ec
 4 start counter 86400
 TRACE
-    [ "$stderr" = "lawn trace convert: 8 requests: 4 starts, 1 stops; left \
-out: 2 reads, 1 writes without a TTL, 0 others" ]
+    [ "$stderr" = "lawn trace convert: 8 requests: 4 starts, 1 stops; \
+skipped: 2 reads, 1 writes without a TTL, 0 others" ]
 }
 
 @test "Meta's traces are converted by the names of their columns" {
@@ -214,8 +214,8 @@ out: 2 reads, 1 writes without a TTL, 0 others" ]
 604038473 start 5a0b33fd12bc7d10 300
 604038475 stop 828769c1e1ce3a29
 TRACE
-    [ "$stderr" = "lawn trace convert: 6 requests: 2 starts, 1 stops; left \
-out: 1 reads, 1 writes without a TTL, 1 others" ]
+    [ "$stderr" = "lawn trace convert: 6 requests: 2 starts, 1 stops; \
+skipped: 1 reads, 1 writes without a TTL, 1 others" ]
     expected="$output"
     printf 'ttl,op,x,key,op_time\r\n5,SET,,k,604038480\r\n' >other
     [ "$("$lawn" trace convert --from meta-kv "$traces/meta-kv.csv" other)" = \
@@ -242,7 +242,7 @@ refuses_request() {
     refuses_request 'x,k,1,1,1,get,0' "a timestamp in seconds" "'x'"
     refuses_request ',k,1,1,1,get,0' "a timestamp in seconds" nothing
     refuses_request '6,k,1,1,1,get,0' \
-        "a timestamp not before the last one (sort the file)" "'6'"
+        "a timestamp not before the previous one (sort the file)" "'6'"
     refuses_request '7,k,1,1,1,got,0' \
         "get, gets, set, add, replace, cas, append, prepend, delete, incr or \
 decr" "'got'"
@@ -256,21 +256,21 @@ operation, TTL" "'7,k,1,1,get,0'"
     words=(":1: expected a header with the columns op_time, key, op and ttl,")
     fails 3 convert --from meta-kv "$traces/meta-kv-2022.csv"
     printf 'op_time,key,op,ttl\n1,k,SET\n' >short
-    words=("short:2: expected as many columns as the header has, found '1,k,SET'")
+    words=("short:2: expected the same number of columns as the header, found '1,k,SET'")
     fails 3 convert --from meta-kv short
     words=("cannot open missing")
     fails 3 convert --from twitter missing
 }
 
 @test "bad usage is named with what is known" {
-    words=("unknown verb 'stat'; there is stats, convert"
+    words=("unknown verb 'stat'; verbs are stats, convert"
         "did you mean stats?" "lawn trace --help")
     fails 2 stat
-    words=("unknown option '--json'; there is stats, convert")
+    words=("unknown option '--json'; verbs are stats, convert")
     fails 2 --json
     words=("usage: lawn trace VERB" stats convert)
     fails 2
-    words=("--from is needed: one of twitter, meta-kv")
+    words=("--from is required: twitter or meta-kv")
     fails 2 convert
     words=("--from: 'redis' is not one of twitter, meta-kv")
     fails 2 convert --from redis
@@ -280,7 +280,7 @@ operation, TTL" "'7,k,1,1,get,0'"
     fails 2 stats --jsn
     words=("--html needs a value")
     fails 2 stats --html
-    words=("--html: '' is not the name of a file")
+    words=("--html: '' is not a file name")
     fails 2 stats --html=
 }
 
@@ -327,10 +327,10 @@ timers() {
     [ "$(figure trace advice.choose)" = blades ]
     [ "$(figure trace advice.blades)" = 16384 ]
     timers 40000 '1000000 + i % 16385'
-    [ "$(figure trace advice.choose)" = quantise ]
+    [ "$(figure trace advice.choose)" = quantize ]
     [ "$(figure trace advice.quantum)" = 20 ]
     timers 5000 '1000000 + i'
-    [ "$(figure trace advice.choose)" = quantise ]
+    [ "$(figure trace advice.choose)" = quantize ]
     [ "$(figure trace advice.quantum)" = 5 ]
     timers 5000 '5000 + 100 * i'
     [ "$(figure trace advice.choose)" = wheel ]
@@ -341,12 +341,12 @@ timers() {
     run "$lawn" trace stats trace
     [[ "$output" == *"in 1235 s"*"min 2.3 s, p50 2.3 s, p99 123 s"* ]]
     run ! grep -E '.{80}' <<<"$output"
-    for choice in any lawn blades quantise wheel; do
+    for choice in any lawn blades quantize wheel; do
         case $choice in
         any) timers 10 5 ;;
         lawn) timers 600 50000 ;;
         blades) timers 5000 '100000 + i % 1025' ;;
-        quantise) timers 5000 '1000000 + i' ;;
+        quantize) timers 5000 '1000000 + i' ;;
         wheel) timers 5000 '5000 + 100 * i' ;;
         esac
         run "$lawn" trace stats trace

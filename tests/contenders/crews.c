@@ -139,14 +139,14 @@ TEST(a_crew_whose_stops_are_wrong_is_refused)
     struct crew broken = *whole;
 
     broken.stop = stop_and_boast;
-    CHECK(is_refused(&broken, "told what is not so"));
+    CHECK(is_refused(&broken, "returned the wrong result"));
     broken = *whole;
     broken.stop_on = stop_on_and_deny;
-    CHECK(is_refused(&broken, "told what is not so"));
+    CHECK(is_refused(&broken, "returned the wrong result"));
     broken.stop_on = stop_on_later_and_forget;
-    CHECK(is_refused(&broken, "was not told"));
+    CHECK(is_refused(&broken, "was not reported"));
     broken.stop_on = stop_on_and_do_nothing;
-    CHECK(is_refused(&broken, "another timer is left"));
+    CHECK(is_refused(&broken, "wrong timers are still running"));
 }
 
 TEST(a_crew_that_forgets_who_is_left_is_refused)
@@ -154,9 +154,9 @@ TEST(a_crew_that_forgets_who_is_left_is_refused)
     struct crew broken = *whole;
 
     broken.left = left_and_miscount;
-    CHECK(is_refused(&broken, "told what is not so"));
+    CHECK(is_refused(&broken, "returned the wrong result"));
     broken.left = left_and_say_nothing;
-    CHECK(is_refused(&broken, "another timer is left"));
+    CHECK(is_refused(&broken, "wrong timers are still running"));
 }
 
 TEST(every_crew_has_a_name_of_its_own)

@@ -102,7 +102,7 @@ TEST(an_event_loop_whose_timers_are_wrong_is_refused)
     CHECK(is_refused(&broken, "fired early"));
     broken = lawn_host;
     broken.face.stop = stop_and_boast;
-    CHECK(is_refused(&broken, "told the wrong thing"));
+    CHECK(is_refused(&broken, "returned the wrong result"));
     broken.face.stop = stop_and_do_nothing;
     CHECK(is_refused(&broken, "a stopped timer fired"));
     broken = lawn_host;

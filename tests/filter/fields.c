@@ -162,10 +162,10 @@ TEST(json_values_are_keys_as_strings_or_as_they_stand)
     CHECK_FIELD(".a", -1, "{\"a\":\"\\u0000\"}", "<\0>");
     CHECK_FIELD(".a", -1, "{\"a\":null}", "no .a");
     CHECK_FIELD(".a", -1, "{\"b\":1}", "no .a");
-    CHECK_FIELD(".a", -1, "{\"a\":1", "not JSON at byte 7: it ends too early");
+    CHECK_FIELD(".a", -1, "{\"a\":1", "not JSON at byte 7: unexpected end");
     CHECK_FIELD(".a", -1, "{\"a\":1}x",
-                "not JSON at byte 8: more after the value");
-    CHECK_FIELD(".a", -1, "", "not JSON at byte 1: it ends too early");
+                "not JSON at byte 8: unexpected text after the value");
+    CHECK_FIELD(".a", -1, "", "not JSON at byte 1: unexpected end");
     CHECK_FIELD(".", -1, "\"a\\tb\"", "<a\tb>");
 }
 

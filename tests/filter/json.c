@@ -237,7 +237,7 @@ TEST(a_text_cut_short_is_refused)
         for (size_t size = 0; size < end; size++) {
             size_t wrong = SIZE_MAX;
             const char *why = json_check(t->text, size, &wrong);
-            CHECK(why != NULL && strcmp(why, "it ends too early") == 0);
+            CHECK(why != NULL && strcmp(why, "unexpected end") == 0);
             CHECK_EQ(wrong, size);
         }
     }
@@ -290,7 +290,7 @@ TEST(nesting_is_limited)
     for (int objects = 0; objects < 2; objects++) {
         CHECK(json_nest(JSON_DEPTH_MAX, objects) == NULL);
         const char *why = json_nest(JSON_DEPTH_MAX + 1, objects);
-        CHECK(why != NULL && strcmp(why, "it is nested too deep") == 0);
+        CHECK(why != NULL && strcmp(why, "nested too deeply") == 0);
         CHECK(json_nest(100 * JSON_DEPTH_MAX, objects) != NULL);
     }
 }
@@ -541,7 +541,7 @@ TEST(a_path_of_sixteen_steps_is_followed_and_a_longer_one_refused)
         JSON_FOUR_OPEN JSON_FOUR_OPEN JSON_FOUR_OPEN JSON_FOUR_OPEN
         "[{\"b\":[2]}]]}]}]}]}]}]}]}]}";
     CHECK_GET(JSON_SIXTEEN_STEPS, text, "o:[{\"b\":[2]}]");
-    CHECK_GET(JSON_SIXTEEN_STEPS ".b", text, "a path has at most 16 steps");
+    CHECK_GET(JSON_SIXTEEN_STEPS ".b", text, "more than 16 steps");
     CHECK_EQ(JSON_STEPS_MAX, 16);
 }
 
@@ -570,9 +570,10 @@ TEST(what_is_wrong_with_a_path_is_reported)
     CHECK_GET(".a[0]b", "1", "a point is missing");
     CHECK_GET(".a.", "1", "a name is missing after a point");
     CHECK_GET(".\"a", "1", "a quote is missing");
-    CHECK_GET(".\"\\x\"", "1", "no such escape in a string");
+    CHECK_GET(".\"\\x\"", "1", "unknown escape in a string");
     CHECK_GET(".a[0", "1", "a ] is missing");
-    CHECK_GET(".a[]", "1", "in brackets stands a number, or a name in quotes");
+    CHECK_GET(".a[]", "1",
+              "brackets must contain a number or a name in quotes");
 }
 
 TEST(bad_paths_are_refused)

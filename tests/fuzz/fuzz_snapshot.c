@@ -298,7 +298,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fuzz_again(store, &tape);
     } else {
         fuzz_check(error <= LAWN_STORE_NOT_A_SNAPSHOT &&
-                   error >= LAWN_STORE_NONSENSE);
+                   error >= LAWN_STORE_INCONSISTENT);
         fuzz_check(lawn_store_count(store) == 0);
         fuzz_check(lawn_store_next(store) == LAWN_NEVER);
         fuzz_check(lawn_store_now(store) == now);

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""figures.py - checks that figures that other pages quote from docs/BENCHMARKS.md match
+"""figures.py - checks that other pages quote figures of docs/BENCHMARKS.md as they are in
 its tables.
 
-A quote is a page and words that the page must contain, built from cells of the tables.
-After new measurements this script reports which quotes to change. It also checks that
-docs/BENCHMARKS.md contains docs/benchmarks-notes.md, from which tools/benchmarks makes
-the page.
+A quote is a page and words that the page must contain, made from the cells of tables. After
+a new measurement changes the tables, this lists the other pages to change. It also checks
+that docs/BENCHMARKS.md contains docs/benchmarks-notes.md, from which tools/benchmarks makes
+the page, and that the picture docs/peers.svg shows the figures of docs/peers.json.
 """
 
+import json
 import re
 import sys
 
 BENCHMARKS = 'docs/BENCHMARKS.md'
 NOTES = 'docs/benchmarks-notes.md'
+LIBRARY = 'docs/LIBRARY.md'
 
 
 def read(path):
@@ -66,7 +68,7 @@ def whole(table, row, column):
 
 
 def million():
-    """README.md, lawn(7): a million timers."""
+    """docs/LIBRARY.md, lawn(7): a million timers."""
     restart = Table('**W3 restart, 1,000,000 timers**')
     fire = Table('**W4 churn, 1,000,000 timers**')
 
@@ -82,7 +84,7 @@ def million():
             ('event', 'libevent'), ('common', 'libevent, common timeouts'),
             ('uv', 'libuv'), ('dpdk', 'DPDK rte_timer'), ('glib', 'GLib')):
         cell = '**%s**' if name == 'lawn' else '%s'
-        yield 'README.md', '| %s | %s |' % (
+        yield LIBRARY, '| %s | %s |' % (
             label, ' | '.join(cell % each for each in row(name)))
     lawn, heap, ev = row('lawn'), row('heap4'), row('ev')
     yield 'man/lawn.7', (
@@ -95,22 +97,22 @@ def million():
 
 
 def in_short():
-    """README.md: all cells."""
+    """README.md, docs/LIBRARY.md: all cells."""
     table = Table('## In short')
 
     def times(name):
         return table.number(name, "times a lawn's time")
 
     yield 'README.md', (
-        'the closest, a hashed wheel, takes %.2f times as long in the geometric '
-        'mean, libev %.1f, libevent %.1f, libuv %.1f, DPDK %.1f.' % tuple(
+        'closest contender, a hashed wheel, takes %.2f times as long in the geometric '
+        'mean, libev %.1f, libevent %.1f, libuv %.1f, DPDK %.1f times.' % tuple(
             times(name) for name in (
                 'hashed hashed wheel', 'ev libev', 'event libevent, heap',
                 'uv libuv', 'dpdk DPDK rte_timer')))
     held, cells, mean = re.search(
         r'^(\d+) of (\d+) cells held; geometric mean ([\d.]+) x',
         read(BENCHMARKS), re.M).groups()
-    yield 'README.md', (
+    yield LIBRARY, (
         'in %s; the geometric mean over the %s is %s times' %
         (held, cells, mean))
 
@@ -121,7 +123,7 @@ def instructions():
     yield 'docs/PAPER.md', (
         'as published %s lines' % table.text('paper', 'lines'))
     yield 'docs/PAPER.md', (
-        'keep what it promises, some %s (' %
+        "keeps the paper's promises has some %s (" %
         format(round(int(table.text('lawn', 'lines')), -2), ','))
     yield 'docs/PAPER.md', (
         '%s instructions for a start and %s for a stop' %
@@ -129,7 +131,7 @@ def instructions():
 
 
 def stores():
-    """README.md, docs/PAPER.md: the store."""
+    """docs/LIBRARY.md, docs/PAPER.md: the store."""
     slow = Table('**The slowest single calls**')
     calls = ('start', 'stop', 'fire')
     others = ('ghash', 'uthash')
@@ -141,15 +143,15 @@ def stores():
         return sorted(table.number(name, column) for name in others)
 
     table = Table('**1,000,000 timers**, ns')
-    yield 'README.md', (
+    yield LIBRARY, (
         'a start takes %.1f us and a timer %s bytes' %
         (table.number('lawn', 'S1 start') / 1e3, table.text('lawn', 'bytes')))
     start, size = of_others('S1 start'), of_others('bytes')
-    yield 'README.md', (
+    yield LIBRARY, (
         'written by hand %.1f to %.1f us, and %.0f to %.0f bytes' %
         (start[0] / 1e3, start[1] / 1e3, *size))
     theirs = sorted(slowest(name) for name in others)
-    yield 'README.md', (
+    yield LIBRARY, (
         "the store's slowest call takes %.1f ms, theirs %.1f to %.1f s" %
         (slowest('lawn') / 1e3, theirs[0] / 1e6, theirs[1] / 1e6))
     yield BENCHMARKS, (
@@ -161,26 +163,26 @@ def stores():
 
 
 def threads():
-    """README.md, docs/DESIGN.md: workers and event loops."""
+    """docs/LIBRARY.md, docs/DESIGN.md: workers and event loops."""
     table = Table('**1,000 timers for each thread**')
     local = sorted(table.number('lawn', 'T1 local', i) for i in (0, 1))
     yield 'docs/DESIGN.md', (
         '%.0f to %.0f ns for both where a bare lawn takes %.0f.' %
         (*local, table.number('alone', 'T1 local')))
-    yield 'README.md', (
+    yield LIBRARY, (
         'take %.0f ns for a pair where a lawn behind a mutex takes %.0f, and '
         'libuv %.0f' % tuple(table.number(name, 'T2 remote', 1)
                              for name in ('lawn', 'mutex', 'uvloops')))
     table = Table('**100,000 timers.** A1')
     times = (table.number('GLib', 'A3 own') / table.number('GLib', 'A3 ours'))
-    yield 'README.md', "a %.0fth of GLib's" % times
+    yield LIBRARY, "a %.0fth of GLib's" % times
     yield BENCHMARKS, 'up to %.0f times' % times
 
 
 def module():
     """docs/MODULE.md, docs/DESIGN.md, docs/CLUSTER.md: the module."""
     table = Table('**Bytes an event**')
-    many = Table('shares its delay with few, stands in a heap')
+    many = Table('**By number of TTLs**')
     servers = ('Redis', 'Valkey')
     size = ['%s, %s' % (table.text('lawn', server + ', 200,000'), table.rows[
         'lawn'][table.columns.index(server + ', 200,000') + 1])
@@ -207,7 +209,7 @@ def module():
         for server in servers)
     waits = re.search(r'([\d.]+) us on Redis, ([\d.]+) us on Valkey',
                       read(BENCHMARKS))
-    yield 'docs/DESIGN.md', '%.1f to %.1f us for each that waits' % tuple(
+    yield 'docs/DESIGN.md', '%.1f to %.1f us for each waiting client' % tuple(
         sorted(float(each) for each in waits.groups()))
     rates = Table('<!-- bench-module: model_rates', 'docs/CLUSTER.md')
     yield 'docs/CLUSTER.md', (
@@ -215,22 +217,31 @@ def module():
         rates.text('1', 'to each replica, MB/s'))
 
 
+def peers():
+    """docs/peers.svg: the figures and the commit of docs/peers.json."""
+    run = json.loads(read('docs/peers.json'))
+    yield 'docs/peers.svg', 'commit %s,' % run['commit']
+    for cell in run['cells']:
+        for row in cell['rows']:
+            yield 'docs/peers.svg', '>%s<' % (
+                row['why'] or '%.0f ns' % row['median'])
+
+
 def main():
     if len(sys.argv) > 1:
         sys.exit(__doc__.strip())
     wrong = 0
     quotes = 0
-    for part in (million, in_short, instructions, stores, threads, module):
+    for part in (million, in_short, instructions, stores, threads, module, peers):
         for page, quote in part():
             quotes += 1
             if quote not in words(read(page)):
                 wrong += 1
-                print('%s: according to %s it must contain "%s"' %
-                      (page, BENCHMARKS, quote))
-    assert quotes > 25, 'hardly anything is compared'
+                print('%s: the measurements require "%s"' % (page, quote))
+    assert quotes > 25, 'too few figures are compared'
     if read(NOTES).strip() not in read(BENCHMARKS):
         wrong += 1
-        print('%s: it does not have %s as it is' % (BENCHMARKS, NOTES))
+        print('%s does not contain %s unchanged' % (BENCHMARKS, NOTES))
     sys.exit(wrong > 0)
 
 

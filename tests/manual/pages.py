@@ -9,7 +9,6 @@ In the sources of the pages a comment before a literal display gives its kind:
     .\\" part NAME       C up to .\\" end, in one or more displays; lines that
                         begin with .\\"+ are compiled with it and not shown;
                         if they define RUN, that must be true
-    .\\" struct          a struct of a header, identical except for comments
     .\\" no C            none of these
 
 and .\\" command before a .Dl marks a command that compiles the program before it.
@@ -21,7 +20,7 @@ import re
 import subprocess
 import sys
 
-MARK = re.compile(r'\.\\" (program|prints|part|end|struct|no C|command)'
+MARK = re.compile(r'\.\\" (program|prints|part|end|no C|command)'
                   r'(?: (\w+)(?: with (.*))?)?$')
 
 
@@ -61,7 +60,6 @@ class Page:
         self.libraries = {}
         self.prints = {}
         self.parts = {}
-        self.structs = []
         self.commands = []  # (program, command)
         self.flaws = []
         self.read_synopsis()
@@ -144,8 +142,6 @@ class Page:
             if name not in self.programs:
                 self.flaws.append(where + ': there is no program ' + name)
             self.prints[name] = display
-        elif kind == 'struct':
-            self.structs.append('\n'.join(display))
 
     def names_in(self, title):
         """The functions that a section names."""
@@ -177,7 +173,9 @@ def is_type(declaration):
 
 
 def check_entries():
-    """Every public function has its entry, in one page; there are no other entries."""
+    """Each public function is in the SYNOPSIS and the DESCRIPTION of exactly one
+    page, and no page declares other functions. tools/manfunctions checks that the
+    contract states what the function returns."""
     pages = [page for page in all_pages() if page.section == 3]
     known = public()
     for function in known:
@@ -186,31 +184,13 @@ def check_entries():
         if len(having) != 1:
             fail('%s is in the SYNOPSIS of %d pages, not of one' %
                  (function, len(having)))
-            continue
-        for title in ('DESCRIPTION', 'RETURN VALUES'):
-            if function not in having[0].names_in(title):
-                fail('%s: nothing of %s() in %s' %
-                     (having[0].path, function, title))
+        elif function not in having[0].names_in('DESCRIPTION'):
+            fail('%s: %s() is missing in the DESCRIPTION' %
+                 (having[0].path, function))
     for page in pages:
         for name, declaration in page.functions:
             if not is_type(declaration) and name not in known:
                 fail('%s: %s() is not public' % (page.path, name))
-
-
-def check_promises():
-    """A page has the numbers of the promises of its header."""
-    for page in all_pages():
-        if page.section != 3:
-            continue
-        told = re.findall(r'^\.It ([A-Z]\d+)$', '\n'.join(page.lines), re.M)
-        said = []
-        for header in page.headers:
-            path = 'include/' + header
-            with open(path, encoding='utf-8') as lines:
-                said += re.findall(r'^ \*   ([A-Z]\d+)  ?\w', lines.read(), re.M)
-        if told != said:
-            fail('%s: promises %s, and in the header %s' %
-                 (page.path, ' '.join(told), ' '.join(said)))
 
 
 def check_references():
@@ -226,14 +206,14 @@ def check_references():
 
 
 def check_figures():
-    """The costs in lawn(7) are those in README.md."""
+    """The costs in lawn(7) are those of docs/LIBRARY.md."""
     figure = r'\b\d+(?:,\d+)*\b'
-    with open('README.md', encoding='utf-8') as lines:
+    with open('docs/LIBRARY.md', encoding='utf-8') as lines:
         there = set(re.findall(figure, lines.read()))
     told = re.findall(figure, '\n'.join(Page('man/lawn.7').part_of('COST')))
     for number in told:
         if number not in there:
-            fail('man/lawn.7: %s in COST is not in README.md' % number)
+            fail('man/lawn.7: %s in COST is not in docs/LIBRARY.md' % number)
     if not told:
         fail('man/lawn.7: there are no figures in COST')
 
@@ -338,32 +318,6 @@ def print_prototypes(folder):
                 '\n')
 
 
-def print_structs(folder):
-    """The structs of each page, each to be compared with that of a header."""
-    for page in all_pages():
-        if not page.structs:
-            continue
-        text = '#include <%s>\n#include <stddef.h>\n' % '>\n#include <'.join(
-            page.headers)
-        for struct in page.structs:
-            bare = re.sub(r'/\*.*?\*/', '', struct, flags=re.S)
-            name = re.match(r'struct (\w+) \{', bare)[1]
-            fields = re.findall(r'\(\*(\w+)\)\(|(\w+)(?:\[\d+\])?;', bare)
-            text += bare.replace('struct ' + name, 'struct page_' + name, 1)
-            text += ('\n_Static_assert(sizeof(struct %s) == '
-                     'sizeof(struct page_%s), "size");\n' % (name, name))
-            for field in sorted({a or b for a, b in fields}):
-                text += (
-                    '_Static_assert(offsetof(struct {0}, {1}) == '
-                    'offsetof(struct page_{0}, {1}) && '
-                    '__builtin_types_compatible_p('
-                    '__typeof__(((struct {0} *)0)->{1}), '
-                    '__typeof__(((struct page_{0} *)0)->{1})), "{1}");\n'
-                ).format(name, field)
-        write(folder, os.path.basename(page.path).replace('.', '_') +
-              '_structs.c', text)
-
-
 def print_examples(folder):
     """Programs, their output, parts of programs, and commands."""
     for page in all_pages():
@@ -382,11 +336,9 @@ def print_examples(folder):
                   plain(' '.join(command)) + '\n')
 
 
-COMMANDS = {'entries': check_entries, 'promises': check_promises,
-            'references': check_references, 'figures': check_figures,
+COMMANDS = {'entries': check_entries, 'references': check_references, 'figures': check_figures,
             'options': check_options, 'public': print_public,
-            'prototypes': print_prototypes, 'structs': print_structs,
-            'examples': print_examples}
+            'prototypes': print_prototypes, 'examples': print_examples}
 
 if __name__ == '__main__':
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

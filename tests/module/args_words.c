@@ -1,4 +1,5 @@
-/* args_words.c - numbers, options and errors of commands: see module/args.h. */
+/* args_words.c - tests of module/args.h: numbers, options and errors of
+ * commands. */
 #include "args.h"
 
 #include "kit.h"
@@ -9,8 +10,9 @@
 #define ARGS_WORDS_MAX 16
 #define ARGS_2_53 "9007199254740992"
 
-/* A text's words, each a copy of just its size, so that reading past one is
- * noticed. A word "-" alone is as it stands; "''" is an empty one. */
+/* The words of a text, each copied to a block of exactly its size, so that
+ * reading past the end is detected. "-" is taken literally; "''" is an empty
+ * word. */
 struct args_given {
     struct bytes words[ARGS_WORDS_MAX];
     size_t count;
@@ -101,7 +103,7 @@ TEST(args_a_number_is_decimal_and_within_bounds)
     CHECK_EQ(value, 42);
     CHECK(args_parse_number(bytes_of("5"), 5, 9, &value) && value == 5);
     CHECK(args_parse_number(bytes_of("9"), 5, 9, &value) && value == 9);
-    /* Not beyond its size. */
+    /* It does not read beyond the size. */
     CHECK(args_parse_number((struct bytes){"99", 1}, 5, 9, &value) &&
           value == 9);
 }
@@ -645,7 +647,7 @@ TEST(args_meta_is_read_as_it_was_written)
     char text[ARGS_META_SIZE];
     args_meta_write(&all, text);
     CHECK(strcmp(text, "a g e5 t6 m7 n8 k9") == 0);
-    /* No number is too long for it. */
+    /* The largest numbers fit. */
     all.repeat = (struct queue_repeat){UINT64_MAX, UINT64_MAX, UINT64_MAX};
     all.tries = (struct queue_tries){UINT32_MAX, UINT32_MAX};
     CHECK_EQ(args_meta_write(&all, text), 3 + 3 * 22 + 2 * 12);

@@ -1,4 +1,5 @@
-/* commands_apply.c - LAWN.APPLY, as a master sends it, and as nobody does. */
+/* commands_apply.c - tests of LAWN.APPLY, with commands that a master sends and
+ * invalid ones. */
 #include "scene.h"
 
 #include "ids.h"
@@ -70,7 +71,8 @@ TEST(commands_apply_sets_wake_ups_and_wakes)
     CHECK_EQ(fake->signals, 0);
     REPLIES(fake, "LAWN.APPLY k ADD b x 900 10 ''", "+OK");
     CHECK_EQ(fake->signals, 1);
-    /* Nobody has told of what is due if this becomes a master. */
+    /* If this server becomes a master, due events have not been notified
+     * yet. */
     CHECK_EQ(fake->arms, 1);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 900);
     scene_end(fake);
@@ -166,7 +168,7 @@ TEST(commands_apply_refuses_what_no_queue_takes)
     CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
     args[3].size--;
     CHECK_TEXT(fake_call(fake, args, 5), "+OK");
-    /* It is not looked at, since it is too long. */
+    /* The payload is too long and is not read. */
     args[4].size = (size_t)QUEUE_PAYLOAD_MAX + 1;
     CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
     args[2] = bytes_of("DEL");
@@ -202,7 +204,7 @@ TEST(commands_apply_leases_as_a_master_did)
     CHECK_EQ(event.tries.made, 3);
     CHECK_EQ(event.tries.most, 3);
     CHECK(bytes_equal(event.lease.owner, bytes_of("me")));
-    /* Of one that is not there, nothing is known. */
+    /* An unknown id only updates token and time. */
     CHECK_EQ(queue_token(fake_queue(fake, "k")), 77);
     CHECK_EQ(commands_tokens.last, 77);
     CHECK_EQ(queue_now(fake_queue(fake, "k")), 1500);
@@ -213,7 +215,7 @@ TEST(commands_apply_leases_as_a_master_did)
     REPLIES(fake, "LAWN.APPLY k TOKEN 5", "+OK");
     CHECK_EQ(queue_token(fake_queue(fake, "k")), 99);
     CHECK_EQ(commands_tokens.last, 99);
-    /* AT takes it away, with tries as it says. */
+    /* AT ends the lease and sets the tries. */
     REPLIES(fake, "LAWN.APPLY k AT a 2500 500 'n1 k9'", "+OK");
     CHECK(queue_get(fake_queue(fake, "k"), bytes_of("a"), &event));
     CHECK_EQ(event.lease.token, 0);
@@ -226,7 +228,7 @@ TEST(commands_apply_leases_what_is_not_due)
 {
     struct fake *fake = scene_begin();
 
-    /* Nobody does that; but it is borne. */
+    /* No master sends this, but it is accepted. */
     REPLIES(fake, "LAWN.APPLY k ADD a x 9000 8000 e10 b y 9000 8000 ''", "+OK");
     REPLIES(fake, "LAWN.APPLY k LEASE a 7 1 0 1100 100 '' b 8 1 0 1100 100 ''",
             "+OK");
@@ -273,7 +275,7 @@ TEST(commands_apply_sets_a_sink)
     CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
     REPLIES(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);
-    /* What is due has to be seen to from now on. */
+    /* Due events must be processed from now on. */
     REPLIES(fake, "LAWN.PUSH z b x DELAY 500", "\"b\"");
     REPLIES(fake, "LAWN.PUSH z a x DELAY 0", "\"a\"");
     CHECK_EQ(*queue_armed(fake_queue(fake, "z")), 1500);
@@ -295,7 +297,7 @@ TEST(commands_apply_without_memory_reports_it)
     fake->memory = UINT64_MAX;
     CHECK(fake_same(fake, fake->replica));
     REPLIES(fake, "LAWN.APPLY k ADD a x 1500 500 ''", "+OK");
-    /* What was done until then is told those who replicate from here. */
+    /* Changes made before the failure are replicated. */
     fake->memory = 1;
     CHECK_TEXT(fake_run(fake, "LAWN.APPLY k ADD b x 1500 500 '' c x 9 9 ''"),
                "!ERR out of memory");

@@ -1,5 +1,5 @@
-/* commands_lease.c - LAWN.LEASE, LAWN.ACK, LAWN.NACK and LAWN.EXTEND. The first
- * token at 1000 ms is 1000 * 1024, and the next is 16 more.
+/* commands_lease.c - tests of LAWN.LEASE, LAWN.ACK, LAWN.NACK and LAWN.EXTEND.
+ * The first token at 1000 ms is 1000 * 1024, and the next is 16 more.
  */
 #include "scene.h"
 
@@ -7,7 +7,7 @@
 
 #define RANGE " is not an integer or out of range"
 
-/* The present lease of an event. */
+/* Returns an event with its current lease. */
 static struct queue_event
 lease_of(struct fake *fake, const char *id)
 {
@@ -35,7 +35,7 @@ TEST(commands_lease_lends_what_is_due_and_keeps_it)
             "{\"payload\": \"x\", \"due\": 1010, \"state\": \"leased\", "
             "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
             "\"max-tries\": 0, \"lease-end\": 1513, \"owner\": \"me\"}");
-    /* Nobody else gets it. */
+    /* No other client gets it. */
     REPLIES(fake, "LAWN.LEASE k you", "[]");
     REPLIES(fake, "LAWN.POLL k", "[]");
     REPLIES(fake, "REDE.XACK k a", "[nil]");
@@ -61,7 +61,7 @@ TEST(commands_ack_removes_what_was_lent)
     REPLIES(fake, "LAWN.ACK k a 1024000", "[1]");
     REPLICATED(fake, "DEL a");
     NOTED(fake, "lawn.ack");
-    /* Gone, of someone else, never there, and there twice. */
+    /* Removed, another token, unknown id, token 0, and twice the same. */
     REPLIES(fake, "LAWN.ACK k a 1024000 b 1024000 zz 1 c 0 b 1024016 b 1024016",
             "[0, 0, 0, 0, 1, 0]");
     REPLICATED(fake, "DEL b");
@@ -155,7 +155,7 @@ TEST(commands_nack_gives_back_for_later)
             "\"max-tries\": 0, \"lease-end\": 0, \"owner\": \"\"}");
     fake->now = 1050;
     REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1075200, 2, 1050]]");
-    /* At once, and who waits is woken. */
+    /* At once, and waiting clients are woken. */
     REPLIES(fake, "LAWN.NACK k a 1075200", "1");
     REPLICATED(fake, "AT a 1050 0 n2");
     NOTED(fake, "lawn.nack lawn.fire");
@@ -164,7 +164,7 @@ TEST(commands_nack_gives_back_for_later)
     scene_end(fake);
 }
 
-/* A period of 10 from 1005 on, whenever it was given back. */
+/* A period of 10 from 1005 on, whenever NACK is sent. */
 TEST(commands_nack_leaves_the_times_of_what_repeats)
 {
     struct fake *fake = scene_begin();
@@ -211,7 +211,7 @@ TEST(commands_extend_counts_from_now)
     NOTED(fake, "");
     fake->now = 1249;
     REPLIES(fake, "LAWN.LEASE k you", "[]");
-    /* To less than there was, too. */
+    /* A lease can also be shortened. */
     REPLIES(fake, "LAWN.EXTEND k a 1024000 LEASE 1", "1250");
     fake->now = 1250;
     REPLIES(fake, "LAWN.LEN k DUE", "1");
@@ -315,7 +315,7 @@ TEST(commands_lease_counts_tries_until_an_event_is_dead)
     CHECK(strstr(info, "\"len\": 1, \"leased\": 0, \"dead\": 1, ") != NULL);
     CHECK(strstr(info, "\"leased-total\": 2, \"redelivered\": 1, "
                        "\"acked\": 0, ") != NULL);
-    /* It is still that of who had it last. */
+    /* The last owner's token is still valid. */
     REPLIES(fake, "LAWN.ACK k a 1034240", "[1]");
     scene_end(fake);
 }
@@ -335,7 +335,7 @@ TEST(commands_nack_of_the_last_try_is_the_end)
     CHECK_EQ(fake->signals, 0);
     REPLIES(fake, "LAWN.NEXT k", "-1");
     REPLIES(fake, "LAWN.LEN k DEAD", "1");
-    /* Who had it, and when it was due, is not forgotten. */
+    /* The last owner and the due time are kept. */
     REPLIES(fake, "LAWN.GET k a META",
             "{\"payload\": \"x\", \"due\": 1000, \"state\": \"dead\", "
             "\"period\": 0, \"times\": 0, \"missed\": 0, \"tries\": 1, "
@@ -372,7 +372,7 @@ TEST(commands_that_change_a_dead_event_bring_it_back)
     REPLIES(fake, "LAWN.LEASE k me COUNT 9 LEASE 10",
             "[[\"0\", \"x\", 1039360, 1, 1015], "
             "[\"1\", \"new\", 1039376, 1, 1015]]");
-    /* The first has one try, the other any number. */
+    /* The first has one try, the other is unlimited. */
     fake->now = 1025;
     REPLIES(fake, "LAWN.LEN k DEAD", "2");
     REPLIES(fake, "LAWN.LEN k DUE", "1");
@@ -484,7 +484,7 @@ TEST(commands_lease_without_memory_lends_what_it_can)
             fake, "LAWN.LEASE k a-very-long-name-of-an-owner COUNT 20");
         CHECK(fake_same(fake, fake->replica));
         uint64_t now = queue_leased_count(fake_queue(fake, "k"));
-        /* Some, or an error. */
+        /* Some are leased, or there is an error. */
         CHECK_EQ(now == leased, strcmp(reply, "!ERR out of memory") == 0);
         CHECK_EQ(now == leased, fake->replicated.size == 0);
         leased = now;
@@ -502,7 +502,7 @@ TEST(commands_lease_without_memory_for_many_lends_a_few)
     REPLIES(fake, "LAWN.MPUSH k DELAY 0 6 a x b x c x d x e x f x", "6");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 6");
     fake->now = 1010;
-    /* Their blocks have room for who had them before. */
+    /* Their blocks have room for the previous owners. */
     fake->memory = 0;
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 6");
     fake->memory = UINT64_MAX;
@@ -540,7 +540,7 @@ TEST(commands_lease_looks_beyond_the_dead)
     }
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 10 COUNT 300");
     REPLIES(fake, "LAWN.PUSH k b x AT 1500", "\"b\"");
-    /* No tick: that would find them all. */
+    /* No tick, which would find them all. */
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
     fake->now = 1500;
     (void)fake_run(fake, "LAWN.LEASE k me");
@@ -560,7 +560,7 @@ TEST(commands_lease_gives_no_token_twice)
     REPLIES(fake, "LAWN.PUSH k a x DELAY 0", "\"a\"");
     REPLIES(fake, "LAWN.LEASE k me", "[[\"a\", \"x\", 1024016, 1, 1000]]");
     REPLIES(fake, "LAWN.ACK k a 1024000", "[0]");
-    /* A clock that goes back is no matter. */
+    /* Setting the clock back has no effect. */
     fake->now = 500;
     REPLIES(fake, "LAWN.PUSH k b x DELAY 0", "\"b\"");
     REPLIES(fake, "LAWN.LEASE k me", "[[\"b\", \"x\", 1024032, 1, 1000]]");
@@ -572,14 +572,15 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
     struct fake *fake = scene_begin();
     uint64_t before = 0;
 
-    /* No replica: it would be heard. */
+    /* No replica, because this server would learn its tokens. */
     fake_free(fake->replica);
     fake->replica = NULL;
     commands_tokens = (struct commands_tokens){.step = 3, .start = 5};
     (void)fake_run(fake, "LAWN.MPUSH k DELAY 0 4 a x b x c x d x");
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
                "[[\"a\", \"x\", 1024005, 1, 1000]]");
-    /* From one that ends as 14 does, ours are those of 1; however often. */
+    /* The received token ends like 14, so ours end like 1; repeated tokens do
+     * not change that. */
     (void)fake_run(fake, "LAWN.APPLY k LEASE b 1024030 1 0 1001 1 you");
     (void)fake_run(fake, "LAWN.APPLY k TOKEN 1024046");
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
@@ -587,7 +588,7 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
                "[[\"d\", \"x\", 1024065, 1, 1000]]");
     char line[64];
-    /* By chance, and never the other's. */
+    /* Random, and never equal to those of the other server. */
     for (int i = 0; i < 50; i++) {
         commands_tokens.step = 0;
         (void)fake_run(fake, "LAWN.MPUSH k DELAY 0 1 e x");
@@ -604,7 +605,7 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
     scene_end(fake);
 }
 
-/* As far as doubles can tell them apart, and none twice. */
+/* Up to the last number that doubles represent exactly, and none twice. */
 TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
 {
     struct fake *fake = scene_begin();
@@ -622,17 +623,17 @@ TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
     REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
     REPLIES(fake, "LAWN.LEASE k me",
             "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
-    REPLIES(fake, "LAWN.LEASE k me", "!ERR the key has no tokens left");
+    REPLIES(fake, "LAWN.LEASE k me", "!ERR the key has no lease tokens left");
     REPLICATED(fake, "");
     REPLIES(fake, "LAWN.NACK k a 9007199254739968",
-            "!ERR the key has no tokens left");
+            "!ERR the key has no lease tokens left");
     REPLIES(fake, "LAWN.NACK k p 9007199254740976",
-            "!ERR the key has no tokens left");
+            "!ERR the key has no lease tokens left");
     REPLIES(fake, "LAWN.ACK k a 9007199254739968 p 9007199254740976", "[1, 1]");
     scene_end(fake);
 }
 
-/* Anyone who may restore a key may have made up its token. */
+/* A user who may restore a key may have forged its token. */
 TEST(commands_lease_does_not_take_a_token_far_ahead_for_other_keys)
 {
     struct fake *fake = scene_begin();
@@ -646,7 +647,7 @@ TEST(commands_lease_does_not_take_a_token_far_ahead_for_other_keys)
     scene_end(fake);
 }
 
-/* A key that was restored has had a lease that its dump does not know of. */
+/* A restored key may have had a lease that its dump does not contain. */
 TEST(commands_lease_tokens_are_greater_than_those_of_a_key_before)
 {
     struct fake *fake = scene_begin();
@@ -663,7 +664,7 @@ TEST(commands_lease_ends_at_the_end_of_time_at_the_latest)
 {
     struct fake *fake = scene_begin();
 
-    /* No replica would take such times. */
+    /* No replica, because it would reject such times. */
     fake_free(fake->replica);
     fake->replica = NULL;
     fake->now = QUEUE_TIME_MAX + 9;
@@ -684,7 +685,7 @@ TEST(commands_lease_notes_how_late_the_first_delivery_is)
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
           NULL);
     fake->now = 1500;
-    /* Who had it was late. */
+    /* The previous owner was late. */
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"late-max-ms\": 20,") !=
           NULL);
@@ -769,23 +770,21 @@ TEST(commands_push_drops_nothing_that_is_leased)
             "[[\"a\", \"x\", 1024000, 1, 1000]]");
     REPLIES(fake, "LAWN.PUSH k c x DELAY 5", "\"c\"");
     REPLICATED(fake, "DEL b; ADD c x 1005 5 ''");
-    REPLIES(
-        fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 2, its maxbytes 0");
+    REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 2, "
+            "its maxbytes 0");
     REPLICATED(fake, "");
     fake->now = 1005;
     REPLIES(fake, "LAWN.LEASE k me LEASE 100",
             "[[\"c\", \"x\", 1029120, 1, 1005]]");
-    REPLIES(
-        fake, "LAWN.PUSH k d x DELAY 5",
-        "!FULL 2 events are leased and cannot be dropped, and the key's maxlen "
-        "is 2, its maxbytes 0");
-    /* In the place of one that is leased it may come. */
+    REPLIES(fake, "LAWN.PUSH k d x DELAY 5",
+            "!FULL 2 leased events cannot be dropped; the key's maxlen is 2, "
+            "its maxbytes 0");
+    /* It may replace a leased event. */
     REPLIES(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
     REPLIES(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
     REPLICATED(fake, "DEL a; ADD d x 1012 7 ''");
-    /* Nor later, though no tick has seen that the lease has ended. */
+    /* Nor later, although no tick has found that the lease has ended. */
     fake->now = 1105;
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
     CHECK_TEXT(fake_run(fake, "LAWN.MPUSH k DELAY 5 2 e x f x"), "2");
@@ -800,22 +799,20 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     REPLIES(fake, "LAWN.PUSH k a 123456789 DELAY 0", "\"a\"");
     (void)fake_run(fake, "LAWN.LEASE k me LEASE 100");
     REPLIES(fake, "LAWN.PUSH k b 123456789 DELAY 5", "\"b\"");
-    REPLIES(
-        fake, "LAWN.PUSH k c 1234567890 DELAY 5",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 0, its maxbytes 20");
+    REPLIES(fake, "LAWN.PUSH k c 1234567890 DELAY 5",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
+            "its maxbytes 20");
     REPLICATED(fake, "");
     REPLIES(fake, "LAWN.PUSH k c 123456789 DELAY 5", "\"c\"");
     REPLICATED(fake, "DEL b; ADD c 123456789 1005 5 ''");
-    /* The payload of what is leased may grow, and then takes more. */
+    /* The payload of a leased event may grow; it then takes more room. */
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 30", "+OK");
     REPLIES(fake, "LAWN.UPDATE k a 12345678901234", "\"123456789\"");
-    REPLIES(
-        fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
-        "!FULL 1 events are leased and cannot be dropped, and the key's maxlen "
-        "is 0, its maxbytes 30");
+    REPLIES(fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
+            "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
+            "its maxbytes 30");
     REPLIES(fake, "LAWN.PUSH k d 12345678901234 DELAY 5", "\"d\"");
-    /* In its place may come what takes more. */
+    /* A larger event may replace it. */
     REPLIES(fake, "LAWN.PUSH k a 12345678901234567890 DELAY 9", "\"a\"");
     REPLICATED(fake, "DEL d; ADD a 12345678901234567890 1009 9 ''");
     scene_end(fake);
@@ -876,7 +873,7 @@ TEST(commands_push_of_much_drops_as_much)
                        (unsigned)i);
         (void)fake_run(fake, line);
     }
-    /* 4 bytes each: it takes the place of more than may go otherwise. */
+    /* 4 bytes each: it replaces more than could be dropped otherwise. */
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 8000 overflow drop-oldest",
             "+OK");
     memset(payload, 'p', sizeof(payload));
@@ -886,7 +883,7 @@ TEST(commands_push_of_much_drops_as_much)
     scene_end(fake);
 }
 
-/* MPUSH of so many events, DELAY 0. */
+/* MPUSH of count events, DELAY 0. */
 static void
 lease_mpush(struct fake *fake, char letter, size_t count, const char *payload)
 {
@@ -913,7 +910,7 @@ TEST(commands_mpush_of_many_drops_as_many)
     struct fake *fake = scene_begin();
 
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 1500 overflow drop-oldest", "+OK");
-    /* They take less than those which go for them. */
+    /* They take less room than the dropped ones. */
     lease_mpush(fake, 'a', 1500, "a longer payload");
     lease_mpush(fake, 'b', 1500, "x");
     CHECK(fake_same(fake, fake->replica));
@@ -953,7 +950,7 @@ TEST(commands_that_change_a_key_report_what_died_before)
     scene_end(fake);
 }
 
-/* Whatever becomes of the key meanwhile, and however they died. */
+/* Whatever changes in the key meanwhile, and however they died. */
 TEST(commands_on_a_paused_key_report_nothing_of_the_dead_until_resume)
 {
     struct fake *fake = scene_begin();
@@ -978,7 +975,7 @@ TEST(commands_on_a_paused_key_report_nothing_of_the_dead_until_resume)
     REPLIES(fake, "LAWN.LEN k DEAD", "2");
     REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "lawn.dead");
-    /* It is told once. */
+    /* It is notified once. */
     REPLIES(fake, "LAWN.PAUSE k", "+OK");
     REPLIES(fake, "LAWN.RESUME k", "+OK");
     NOTED(fake, "");
@@ -994,7 +991,7 @@ TEST(commands_info_sees_leases_end)
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"leased\": 1,") != NULL);
     REPLIES(fake, "LAWN.NEXT k", "10");
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"leased\": 1,") != NULL);
-    /* With no tick before. */
+    /* Without a tick before. */
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
     fake->now = 1010;
     CHECK(strstr(fake_run(fake, "LAWN.INFO k"), "\"leased\": 0,") != NULL);

@@ -1,9 +1,9 @@
-/* commands_partition.c - LAWN.PARTITION: the sum that clusters find slots with. */
+/* commands_partition.c - tests of LAWN.PARTITION: the CRC of cluster slots. */
 #include "scene.h"
 
 #include <stdio.h>
 
-/* Bit by bit, as it is defined. */
+/* Bit by bit, as defined. */
 static unsigned
 partition_sum(struct bytes id)
 {
@@ -22,7 +22,7 @@ TEST(commands_partition_is_the_sum_of_slots)
 {
     struct fake *fake = scene_begin();
 
-    /* What the sum is known by, and CLUSTER KEYSLOT of a name. */
+    /* The check value of the CRC, and CLUSTER KEYSLOT of a name. */
     CHECK_EQ(partition_sum(bytes_of("123456789")), 0x31c3);
     REPLIES(fake, "LAWN.PARTITION 123456789 16384", "12739");
     REPLIES(fake, "LAWN.PARTITION foo 16384", "12182");

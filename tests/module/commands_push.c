@@ -1,4 +1,4 @@
-/* commands_push.c - LAWN.PUSH and LAWN.MPUSH. */
+/* commands_push.c - tests of LAWN.PUSH and LAWN.MPUSH. */
 #include "scene.h"
 
 #include "ids.h"
@@ -99,7 +99,7 @@ TEST(commands_set_the_wake_up_though_something_due_is_left)
     scene_end(fake);
 }
 
-/* No command is to take as long as all that is due: the tick has its budget. */
+/* No command may take time for all due events: the tick has a budget. */
 TEST(commands_leave_it_to_the_tick_to_find_all_that_is_due)
 {
     struct fake *fake = scene_begin();
@@ -131,13 +131,13 @@ TEST(commands_mpush_makes_ids)
     CHECK(strstr(fake->replicated.at, " z 5000001 1 g ") != NULL);
     CHECK(strstr(fake->replicated.at, " ** w 5000001 1 ''") != NULL);
     CHECK(!queue_get(fake_queue(fake, "k"), bytes_of("*"), NULL));
-    /* Two stars are two events: also where each id is counted once. */
+    /* Two stars are two events, although each id is counted once. */
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 5", "+OK");
     REPLIES(fake, "LAWN.MPUSH k AT 9000000 2 * x * y",
-            "!FULL the key holds 4 events, and its maxlen is 5");
+            "!FULL the key holds 4 events; its maxlen is 5");
     REPLIES(fake, "LAWN.MPUSH k AT 9000000 1 * x", "1");
     CHECK(strstr(fake->replicated.at, " x 9000000 4000000 a g") != NULL);
-    /* They are of the same row as those of PUSH. */
+    /* They use the same sequence as those of PUSH. */
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 0", "+OK");
     char text[64];
     struct bytes last[2];
@@ -153,7 +153,7 @@ TEST(commands_mpush_makes_ids)
     scene_end(fake);
 }
 
-/* The time of a key may have been told to be years ahead. */
+/* The time of a key may be years ahead. */
 TEST(commands_make_ids_by_the_wall_clock)
 {
     struct fake *fake = scene_begin();
@@ -164,7 +164,7 @@ TEST(commands_make_ids_by_the_wall_clock)
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
     (void)fake_run(fake, "LAWN.PUSH other * x DELAY 1");
     CHECK(strncmp(fake->reply.at, "\"9007", 5) != 0);
-    /* And a delay is as long there as anywhere. */
+    /* A delay has the same maximum there. */
     REPLIES(fake, "LAWN.PUSH k b x DELAY 9007199254740992", "\"b\"");
     REPLICATED(fake, "ADD b x 18014398509481984 9007199254740992 ''");
     scene_end(fake);
@@ -235,7 +235,7 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     CHECK(strstr(fake->replicated.at, " x 9999 8999 a g") != NULL);
     REPLIES(fake, "LAWN.LEN k", "2");
     REPLIES(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
-    /* The one that would be next is there already: it is passed over. */
+    /* The next generated id exists already and is skipped. */
     uint64_t ms = 0;
     uint64_t number = 0;
     ids_last(&ms, &number);
@@ -245,7 +245,7 @@ TEST(commands_push_makes_ids_that_are_never_the_same)
     (void)fake_run(fake, line);
     (void)fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX");
     REPLIES(fake, "LAWN.LEN k", "4");
-    /* One that is called so is another matter. */
+    /* An explicit id of this form is different. */
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 1 * x", "1");
     CHECK(fake_run(fake, "LAWN.PUSH k * x DELAY 10 NX")[0] == '"');
     REPLIES(fake, "LAWN.PUSH k * x DELAY 10 XX", "nil");
@@ -315,7 +315,7 @@ TEST(commands_push_goes_up_to_two_to_the_53)
             "9007199254740992",
             "\"c\"");
     REPLIES(fake, "LAWN.POLL k", "[[\"c\", \"x\"]]");
-    /* The sum is cut where a replica would not take it. */
+    /* The sum is limited to what a replica accepts. */
     fake->random = 7;
     for (int i = 0; i < 20; i++) {
         REPLIES(
@@ -394,7 +394,7 @@ TEST(commands_push_counts_a_delay_from_the_latest_time_seen)
     scene_end(fake);
 }
 
-/* A word of so many bytes. */
+/* A word of this size. */
 static struct bytes
 word_of(size_t size)
 {
@@ -426,8 +426,8 @@ TEST(commands_push_refuses_what_is_too_long)
 
     args[3] = word;
     CHECK_TEXT(fake_call(fake, args, 6),
-               "!ERR payload too large: 1048577 bytes, and lawn.max-payload "
-               "is 1048576");
+               "!ERR payload of 1048577 bytes exceeds lawn.max-payload of "
+               "1048576 bytes");
     args[3].size--;
     CHECK_TEXT(fake_call(fake, args, 6), "\"a\"");
     args[3] = bytes_of("");
@@ -439,8 +439,7 @@ TEST(commands_push_refuses_what_is_too_long)
     CHECK_TEXT(fake_call(fake, args, 6), "\"\"");
     args[1] = (struct bytes){word.at, 65536};
     CHECK_TEXT(fake_call(fake, args, 6),
-               "!ERR key names longer than 65535 bytes cannot be used with "
-               "lawn");
+               "!ERR key name is longer than 65535 bytes");
     args[1].size--;
     CHECK_TEXT(fake_call(fake, args, 6), "\"\"");
     CHECK(fake_same(fake, fake->replica));
@@ -534,7 +533,7 @@ TEST(commands_mpush_wants_as_many_pairs_as_it_says)
     }
     command_limits.max_payload = 3;
     REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a x b four",
-            "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);

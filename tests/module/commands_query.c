@@ -1,4 +1,5 @@
-/* commands_query.c - LAWN.GET, LAWN.NEXT, LAWN.LEN, LAWN.SCAN and LAWN.INFO. */
+/* commands_query.c - tests of LAWN.GET, LAWN.NEXT, LAWN.LEN, LAWN.SCAN and
+ * LAWN.INFO. */
 #include "scene.h"
 
 #include <stdio.h>
@@ -126,13 +127,14 @@ TEST(commands_scan_returns_what_matches)
             "!ERR count is not an integer or out of range");
     REPLIES(fake, "LAWN.SCAN k x", "!ERR invalid cursor");
     REPLIES(fake, "LAWN.SCAN k -1", "!ERR invalid cursor");
-    /* Any cursor is borne. */
+    /* Any cursor is accepted. */
     (void)fake_run(fake, "LAWN.SCAN k 18446744073709551615");
     CHECK(fake->reply.at[0] == '[');
     scene_end(fake);
 }
 
-/* Each of these ids takes 1.4 million steps: a call looks at one. */
+/* Matching each of these ids takes 1.4 million steps, so a call examines
+ * one. */
 TEST(commands_scan_with_a_slow_pattern_goes_on_in_the_next_call)
 {
     struct fake *fake = scene_begin();
@@ -184,7 +186,7 @@ TEST(commands_scan_refuses_a_very_long_pattern)
 
     memset(pattern, '?', sizeof(pattern));
     CHECK_TEXT(fake_call(fake, words, 5),
-               "!ERR the pattern is longer than 256 bytes");
+               "!ERR MATCH pattern is longer than 256 bytes");
     words[4].size = 256;
     CHECK_TEXT(fake_call(fake, words, 5), "[\"0\", []]");
     scene_end(fake);
@@ -207,7 +209,7 @@ TEST(commands_scan_without_memory_reports_it)
         ids++;
     }
     CHECK_EQ(ids, 300);
-    /* What is not wanted takes none. */
+    /* Ids that do not match need no memory. */
     CHECK_EQ(scene_starve(fake, "LAWN.SCAN k 0 COUNT 1000 MATCH id29?"), 0);
     scene_end(fake);
 }

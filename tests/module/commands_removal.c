@@ -1,4 +1,4 @@
-/* commands_removal.c - LAWN.CANCEL, LAWN.PULL and LAWN.POLL. */
+/* commands_removal.c - tests of LAWN.CANCEL, LAWN.PULL and LAWN.POLL. */
 #include "scene.h"
 
 #include <stdio.h>
@@ -218,7 +218,7 @@ TEST(commands_poll_lets_an_event_repeat_without_a_burst)
     REPLIES(fake, "LAWN.POLL k", "[]");
     fake->now = 1014;
     REPLIES(fake, "LAWN.POLL k", "[]");
-    /* At a due time itself, the next is a whole period later. */
+    /* Exactly at a due time, the next one is a whole period later. */
     fake->now = 1045;
     REPLIES(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
     REPLICATED(fake, "AT a 1055 10 e10 m3");
@@ -257,7 +257,7 @@ TEST(commands_poll_counts_missed_periods_within_bounds)
     fake->now = 1010;
     REPLIES(fake, "LAWN.POLL k", "[[\"a\", \"x\"]]");
     REPLICATED(fake, "AT a 1011 1 e1 m9223372036854775807");
-    /* At the end of time an event repeats no more. */
+    /* At the maximum time an event no longer recurs. */
     fake->now = UINT64_C(18014398509481984);
     REPLIES(fake, "LAWN.APPLY z ADD a x 18014398509481984 9007199254740992 e1",
             "+OK");

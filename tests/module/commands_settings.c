@@ -1,5 +1,5 @@
-/* commands_settings.c - LAWN.CONFIG, LAWN.PAUSE and LAWN.RESUME, and the limits that
- * they set.
+/* commands_settings.c - tests of LAWN.CONFIG, LAWN.PAUSE and LAWN.RESUME, and
+ * of the limits that they set.
  */
 #include "scene.h"
 
@@ -63,27 +63,26 @@ TEST(commands_config_is_all_or_nothing)
         const char *error;
     } cases[] = {
         {"SET maxlen 5 depth 7",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
-        {"SET paused 1",
-         "!ERR unknown setting 'paused': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
+         "!ERR unknown setting 'depth'; known are maxlen, maxbytes, overflow, "
+         "resolution-ms, tries and lease"},
+        {"SET paused 1", "!ERR unknown setting 'paused'; known are maxlen, "
+                         "maxbytes, overflow, resolution-ms, tries and lease"},
         {"GET maxlen depth",
-         "!ERR unknown setting 'depth': there are maxlen, maxbytes, "
-         "overflow, resolution-ms, tries and lease"},
-        {"SET maxlen 5 MAXBYTES x", "!ERR bad value for maxbytes: 'x'"},
-        {"SET maxlen -1", "!ERR bad value for maxlen: '-1'"},
+         "!ERR unknown setting 'depth'; known are maxlen, maxbytes, overflow, "
+         "resolution-ms, tries and lease"},
+        {"SET maxlen 5 MAXBYTES x", "!ERR invalid value for maxbytes: 'x'"},
+        {"SET maxlen -1", "!ERR invalid value for maxlen: '-1'"},
         {"SET maxlen 9223372036854775808",
-         "!ERR bad value for maxlen: '9223372036854775808'"},
+         "!ERR invalid value for maxlen: '9223372036854775808'"},
         {"SET overflow ''",
-         "!ERR bad value for overflow: '' (reject or drop-oldest)"},
+         "!ERR invalid value for overflow: ''; use reject or drop-oldest"},
         {"SET resolution-ms 86400001",
-         "!ERR bad value for resolution-ms: '86400001'"},
-        {"SET tries 4294967296", "!ERR bad value for tries: '4294967296'"},
-        {"SET tries -1", "!ERR bad value for tries: '-1'"},
+         "!ERR invalid value for resolution-ms: '86400001'"},
+        {"SET tries 4294967296", "!ERR invalid value for tries: '4294967296'"},
+        {"SET tries -1", "!ERR invalid value for tries: '-1'"},
         {"SET lease 9007199254740993",
-         "!ERR bad value for lease: '9007199254740993'"},
-        {"SET lease 30s", "!ERR bad value for lease: '30s'"},
+         "!ERR invalid value for lease: '9007199254740993'"},
+        {"SET lease 30s", "!ERR invalid value for lease: '30s'"},
         {"SET maxlen", "!ERR syntax error"},
         {"SET maxlen 5 maxbytes", "!ERR syntax error"},
         {"SET", "!ERR syntax error"},
@@ -110,10 +109,10 @@ TEST(commands_config_shows_no_bytes_that_break_a_line)
                            {"a\r\n\xff", 4},
                            bytes_of("1")};
 
-    CHECK_TEXT(fake_call(fake, args, 5), "!ERR unknown setting 'a???"
-                                         "': there are maxlen, maxbytes, "
-                                         "overflow, resolution-ms, tries and "
-                                         "lease");
+    CHECK_TEXT(fake_call(fake, args, 5),
+               "!ERR unknown setting 'a???"
+               "'; known are maxlen, maxbytes, overflow, resolution-ms, tries "
+               "and lease");
     scene_end(fake);
 }
 
@@ -152,22 +151,22 @@ TEST(commands_that_would_exceed_maxlen_are_refused)
 
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 2", "+OK");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b x c x",
-            "!FULL 3 events at once are more than the key's maxlen 2");
+            "!FULL 3 events in one command exceed the key's maxlen of 2");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a x b x a y", "2");
     REPLIES(fake, "LAWN.PUSH k c x DELAY 1",
-            "!FULL the key holds 2 events, and its maxlen is 2");
+            "!FULL the key holds 2 events; its maxlen is 2");
     REPLICATED(fake, "");
     REPLIES(fake, "LAWN.PUSH k a z DELAY 1", "\"a\"");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a x c x",
-            "!FULL the key holds 2 events, and its maxlen is 2");
+            "!FULL the key holds 2 events; its maxlen is 2");
     REPLIES(fake, "LAWN.GET k a", "\"z\"");
     REPLIES(fake, "LAWN.CANCEL k a b", "2");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 5 ab x a x '' x a x ab x",
-            "!FULL 3 events at once are more than the key's maxlen 2");
+            "!FULL 3 events in one command exceed the key's maxlen of 2");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 4 ab x a x ab x a x", "2");
     REPLIES(fake, "LAWN.CANCEL k ab", "1");
     REPLIES(fake, "LAWN.PUSH k b x DELAY 1", "\"b\"");
-    /* One that is there may be replaced in a key that is over full. */
+    /* An existing event can be replaced in a key that exceeds its limit. */
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 1", "+OK");
     REPLIES(fake, "LAWN.PUSH k a y DELAY 1", "\"a\"");
     REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a y b y", "0");
@@ -181,17 +180,17 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 10", "+OK");
     REPLIES(fake, "LAWN.PUSH k a 12345 DELAY 10", "\"a\"");
     REPLIES(fake, "LAWN.PUSH k b 1234 DELAY 10",
-            "!FULL the key's ids and payloads would take 11 bytes, and its "
+            "!FULL the key's ids and payloads would take 11 bytes; its "
             "maxbytes is 10");
     REPLIES(fake, "LAWN.PUSH k b 123 DELAY 10", "\"b\"");
-    /* What is replaced counts as free. */
+    /* The replaced event counts as free room. */
     REPLIES(fake, "LAWN.PUSH k a 54321 DELAY 10", "\"a\"");
     REPLIES(fake, "LAWN.PUSH k a 123456 DELAY 10",
-            "!FULL the key's ids and payloads would take 11 bytes, and its "
+            "!FULL the key's ids and payloads would take 11 bytes; its "
             "maxbytes is 10");
     REPLIES(fake, "LAWN.MPUSH k DELAY 1 3 a 12 b 1234567 b 12345", "0");
     REPLIES(fake, "LAWN.MPUSH k DELAY 1 2 a 12 b 1234567",
-            "!FULL the key's ids and payloads would take 11 bytes, and its "
+            "!FULL the key's ids and payloads would take 11 bytes; its "
             "maxbytes is 10");
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 1", "+OK");
     REPLIES(fake, "LAWN.PUSH k b 1234 DELAY 10", "\"b\"");
@@ -230,13 +229,13 @@ TEST(commands_drop_many_to_make_room_for_many)
     REPLIES(fake, "LAWN.CONFIG k SET maxlen 3 maxbytes 12 overflow drop-oldest",
             "+OK");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 4 a x b x c x d x",
-            "!FULL 4 events at once are more than the key's maxlen 3");
+            "!FULL 4 events in one command exceed the key's maxlen of 3");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 3 a xxx b xxx c xxx", "3");
     REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d yyy e yyy", "2");
     REPLICATED(fake, "DEL a b; ADD d yyy 1005 5 '' e yyy 1005 5 ''");
     NOTED(fake, "lawn.drop lawn.push");
     REPLIES(fake, "LAWN.PUSH k f 1234567890123 DELAY 5",
-            "!FULL the key's ids and payloads would take 26 bytes, and its "
+            "!FULL the key's ids and payloads would take 26 bytes; its "
             "maxbytes is 12");
     REPLIES(fake, "LAWN.PUSH k d 12345678901 DELAY 9", "\"d\"");
     REPLICATED(fake, "DEL e c; ADD d 12345678901 1009 9 ''");
@@ -276,7 +275,7 @@ TEST(commands_that_drop_very_many_report_them_at_once)
     scene_end(fake);
 }
 
-/* They are told of by and by then. */
+/* Their removal is then replicated in parts. */
 TEST(commands_that_drop_very_many_need_no_memory_for_it)
 {
     struct fake *fake = scene_begin();
@@ -292,7 +291,8 @@ TEST(commands_that_drop_very_many_need_no_memory_for_it)
     scene_end(fake);
 }
 
-/* The server refuses them then; what frees or reads goes on. */
+/* The server then refuses them; commands that free or read memory still
+ * work. */
 TEST(commands_that_bring_bytes_are_refused_if_memory_is_short)
 {
     static const char *const names[] = {"LAWN.PUSH",    "LAWN.MPUSH",
@@ -307,7 +307,8 @@ TEST(commands_that_bring_bytes_are_refused_if_memory_is_short)
                 listed = listed || strcmp(c->name, names[j]) == 0;
             }
             CHECK_EQ(strstr(c->flags, "deny-oom") != NULL, listed);
-            /* A limit may make any push delete, which is no mere insertion. */
+            /* With a limit, any push may delete events, so it is not a mere
+             * insertion. */
             CHECK(c->key_flags == NULL ||
                   strstr(c->key_flags, "INSERT") == NULL);
         }

@@ -1,4 +1,5 @@
-/* commands_sink.c - LAWN.SINK, and what the server does with what is due or dead.
+/* commands_sink.c - tests of LAWN.SINK, and of the delivery of due and dead
+ * events.
  */
 #include "scene.h"
 
@@ -50,7 +51,7 @@ TEST(commands_sink_is_set_reported_and_taken_away)
     REPLIES(fake, "LAWN.SINK k NONE DEADLETTER d", "+OK");
     REPLICATED(fake, "SINK none '' 0 d");
     CHECK(fake_queue(fake, "k") != NULL);
-    /* What nothing is set for goes, where nothing is in it. */
+    /* An empty key without settings is deleted. */
     REPLIES(fake, "LAWN.SINK k NONE", "+OK");
     REPLICATED(fake, "SINK none '' 0 ''");
     NOTED(fake, "del");
@@ -106,9 +107,9 @@ TEST(commands_sink_refuses_what_it_does_not_understand)
     REPLIES(fake, "LAWN.SINK k STREAM k", "!ERR a key cannot be its own sink");
     REPLIES(fake, "LAWN.SINK k LIST k", "!ERR a key cannot be its own sink");
     REPLIES(fake, "LAWN.SINK k NONE DEADLETTER k",
-            "!ERR a key cannot have its own dead letters");
+            "!ERR a key cannot be its own DEADLETTER stream");
     REPLIES(fake, "LAWN.SINK k NONE DEADLETTER ''",
-            "!ERR the dead letters' stream must have a name");
+            "!ERR DEADLETTER requires a non-empty stream name");
     CHECK(fake_queue(fake, "k") == NULL);
     scene_end(fake);
 }
@@ -122,8 +123,8 @@ TEST(commands_sink_names_have_a_length_that_can_be_loaded)
     memset(name, 'n', 65536);
     struct bytes args[] = {
         bytes_of("LAWN.SINK"), bytes_of("k"), bytes_of("LIST"), {name, 65536}};
-    CHECK_TEXT(fake_call(fake, args, 4),
-               "!ERR names longer than 65535 bytes cannot be used for sinks");
+    CHECK_TEXT(fake_call(fake, args, 4), "!ERR name of the sink or DEADLETTER "
+                                         "stream is longer than 65535 bytes");
     args[3].size = 65535;
     CHECK_TEXT(fake_call(fake, args, 4), "+OK");
     CHECK(fake_same(fake, fake->replica));
@@ -136,10 +137,12 @@ TEST(commands_sink_asks_whether_the_user_may_publish)
     struct fake *fake = scene_begin();
 
     fake->may_publish = false;
-    REPLIES(fake, "LAWN.SINK k PUBLISH c",
-            "!NOPERM this user may not publish on that channel");
-    REPLIES(fake, "LAWN.SINK k SPUBLISH c",
-            "!NOPERM this user may not publish on that channel");
+    REPLIES(
+        fake, "LAWN.SINK k PUBLISH c",
+        "!NOPERM this user has no permission to publish to the sink's channel");
+    REPLIES(
+        fake, "LAWN.SINK k SPUBLISH c",
+        "!NOPERM this user has no permission to publish to the sink's channel");
     REPLIES(fake, "LAWN.SINK k STREAM s", "+OK");
     scene_end(fake);
 }
@@ -179,7 +182,7 @@ TEST(a_tick_hands_on_what_is_due_in_order_and_takes_it_out)
     CHECK_TEXT(sink_info(fake, "late-max-ms"), "15");
     fake->now = 1030;
     CHECK_TEXT(fake_tick(fake), "XADD s * id c payload z due 1030 n 1; DEL c");
-    /* The key stays: it has a sink. */
+    /* The key stays, because it has a sink. */
     CHECK(fake_queue(fake, "k") != NULL);
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), LAWN_NEVER);
     scene_end(fake);
@@ -209,7 +212,7 @@ TEST(a_tick_knows_each_kind_of_sink)
     scene_end(fake);
 }
 
-/* A module that hears of it may delete the key, or the key expires. */
+/* A module that is notified may delete the key, or the key expires. */
 TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
 {
     static const char *const sinks[] = {"LAWN.SINK k STREAM s DEADLETTER d",
@@ -225,7 +228,7 @@ TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
         REPLIES(fake, "LAWN.MPUSH k DELAY 0 2 e1 x e2 x", "2");
         REPLIES(fake, "LAWN.PUSH k e3 x DELAY 0 EVERY 5", "\"e3\"");
         REPLIES(fake, sinks[turn % 2], "+OK");
-        /* Six are handed on, and before messages the server is asked. */
+        /* Six events are delivered; before messages the server is asked. */
         fake->lose_after = after;
         (void)fake_tick(fake);
         CHECK_EQ(fake_queue(fake, "k") == NULL, after <= 6 + turn % 2);
@@ -317,7 +320,7 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
     scene_end(fake);
 }
 
-/* The key's time does not run back; the server's clock may. */
+/* The key's time does not decrease; the server's clock may be set back. */
 TEST(a_sink_goes_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
@@ -335,7 +338,7 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
     fake->refusal = "ERR no";
     CHECK_TEXT(fake_tick(fake), "");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1010);
-    /* Set back once more, it is not waited for what was to come. */
+    /* Set back again, it does not wait for the old time. */
     fake->refusal = NULL;
     fake->now = 500;
     *queue_armed(fake_queue(fake, "k")) = 500;
@@ -345,7 +348,7 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
     scene_end(fake);
 }
 
-/* Who gives an event back for the last time. */
+/* A client returns an event that has no tries left. */
 TEST(dead_letters_go_on_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
@@ -376,7 +379,7 @@ TEST(what_was_handed_on_before_a_refusal_is_gone)
     CHECK(fake_same(fake, fake->replica));
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1020);
     REPLIES(fake, "LAWN.LEN k", "1");
-    /* Whoever sets it again wants it tried at once. */
+    /* Setting the sink again retries at once. */
     fake->refusal = NULL;
     REPLIES(fake, "LAWN.SINK k LIST l", "+OK");
     REPLICATED(fake, "");
@@ -411,7 +414,8 @@ TEST(a_tick_does_no_more_than_it_may)
     fake->over_after = 1;
     CHECK_TEXT(fake_tick(fake), "RPUSH l 3; DEL c");
     CHECK_EQ(*queue_armed(fake_queue(fake, "k")), 1010);
-    /* One at least, however little time there is: else none ever. */
+    /* At least one, however short the time is; otherwise none would ever be
+     * delivered. */
     fake->over_after = 0;
     CHECK_TEXT(fake_tick(fake), "RPUSH l 4; DEL d");
     CHECK_TEXT(fake_tick(fake), "RPUSH l 5; DEL e");

@@ -1,4 +1,4 @@
-/* commands_update.c - LAWN.UPDATE and LAWN.TOUCH. */
+/* commands_update.c - tests of LAWN.UPDATE and LAWN.TOUCH. */
 #include "scene.h"
 
 #include <stdio.h>
@@ -24,7 +24,7 @@ TEST(commands_update_returns_the_payload_before)
             "\"period\": 5, \"times\": 0, \"missed\": 0" PLAIN);
     command_limits.max_payload = 3;
     REPLIES(fake, "LAWN.UPDATE k a four",
-            "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     scene_end(fake);
 }
@@ -50,7 +50,7 @@ TEST(commands_update_may_not_outgrow_a_limit)
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 10 overflow drop-oldest", "+OK");
     REPLIES(fake, "LAWN.MPUSH k DELAY 10 2 a xx b xx", "2");
     REPLIES(fake, "LAWN.UPDATE k a 1234567",
-            "!FULL the key's ids and payloads would take 11 bytes, and its "
+            "!FULL the key's ids and payloads would take 11 bytes; its "
             "maxbytes is 10");
     REPLIES(fake, "LAWN.UPDATE k a 123456", "\"xx\"");
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 2", "+OK");

@@ -1,4 +1,4 @@
-/* fake.c - a server of a few hundred lines: see fake.h. */
+/* fake.c - a fake server: see fake.h. */
 #include "fake.h"
 
 #include "memory_kit.h"
@@ -11,20 +11,20 @@
 
 #define FAKE_DEPTH 8
 
-/* A call of a command: what is left of the replies that were begun. */
+/* A call of a command, and the state of its unfinished replies. */
 struct host {
     struct fake *fake;
     const struct bytes *args;
-    struct fake_key *key; /* its place, NULL if there is none */
-    unsigned replies;     /* whole ones */
+    struct fake_key *key; /* NULL: it does not exist */
+    unsigned replies;     /* complete replies */
     unsigned depth;
     struct fake_begun {
         size_t left;
         bool map;
-        bool value; /* of a pair: next comes the value */
+        bool value; /* the next reply is the value of a pair */
     } begun[FAKE_DEPTH];
     bool blocked;
-    unsigned handed; /* how often it was asked whether time is over */
+    unsigned handed; /* number of calls of host_over() */
 };
 
 struct fake_done {
@@ -96,7 +96,7 @@ fake_text_clear(struct fake_text *text)
     fake_text_add(text, "", 0);
 }
 
-/* Before a reply: what separates it from the one before. */
+/* Begins a reply: writes the separator. */
 static struct fake_text *
 fake_begin(struct host *host)
 {
@@ -109,7 +109,7 @@ fake_begin(struct host *host)
     return &host->fake->reply;
 }
 
-/* After a reply: arrays and maps that it was the last of end. */
+/* Ends a reply, and the arrays and maps that it completes. */
 static void
 fake_end(struct host *host)
 {
@@ -175,7 +175,7 @@ host_bytes(struct host *host, struct bytes bytes)
     fake_end(host);
 }
 
-/* A line: a line break in it would end the reply early. */
+/* A line break would end the reply early. */
 static void
 fake_line(struct host *host, char mark, const char *text)
 {
@@ -294,7 +294,7 @@ fake_copy(struct bytes bytes)
     return (struct bytes){copy, bytes.size};
 }
 
-/* The words of a command, or of a change. */
+/* Appends a command or a change. */
 static void
 fake_record(struct fake_text *text, const char *name, const struct bytes *words,
             size_t count)
@@ -445,7 +445,7 @@ fake_new(void)
     return fake;
 }
 
-/* What is left to do is done by the replica, or by nobody. */
+/* Runs the pending changes on the replica, if there is one. */
 static void
 fake_play(struct fake *fake)
 {
@@ -504,7 +504,7 @@ fake_arity(const struct command *command, size_t count)
                               : count >= (size_t)-command->arity;
 }
 
-/* What the server does at a key whose wake-up has come. */
+/* Processes a key whose wake-up is due, as the server does. */
 static void
 fake_look(struct fake *fake, struct fake_key *key)
 {
@@ -530,7 +530,7 @@ fake_look(struct fake *fake, struct fake_key *key)
         again = command_hand_over(&call, fake->budget);
     }
     if (host.replies > 0 || host.depth > 0) {
-        fake_die(&host, "a reply, and nobody called");
+        fake_die(&host, "a reply without a call");
     }
     if (host.key == NULL) {
         return;
@@ -576,8 +576,8 @@ fake_tick(struct fake *fake)
     return fake->replicated.at;
 }
 
-/* What is due where there is a sink, and what is dead where there are dead letters,
- * is seen to at once, or when it is tried again. */
+/* Checks that due events with a sink, and dead events with a dead letter
+ * stream, are processed at once or at the next retry. */
 static void
 fake_armed_sink(const struct host *host, struct queue *queue, uint64_t now)
 {
@@ -595,8 +595,8 @@ fake_armed_sink(const struct host *host, struct queue *queue, uint64_t now)
     }
 }
 
-/* Whoever waits for a key in which nothing is due is woken in time; and whoever
- * listens is told in time, whatever nobody took. */
+/* Checks that the wake-up is early enough for blocked clients of a key without
+ * due events, and for notifications of events that no client has taken. */
 static void
 fake_armed(const struct host *host, uint64_t now)
 {

@@ -1,7 +1,7 @@
-/* glob_match.c - patterns: see module/glob.h.
+/* glob_match.c - tests of patterns: see module/glob.h.
  *
- * The cases were tried with KEYS of a Redis 7.0 server, all but one: an empty
- * text that stars alone match is matched here.
+ * The cases were compared with KEYS of a Redis 7.0 server. One differs: here, a
+ * pattern of stars matches an empty text.
  */
 #include "glob.h"
 
@@ -12,7 +12,7 @@
 
 static uint64_t work;
 
-/* On copies that end where they end, so that reading past one is noticed. */
+/* Matches copies of exact size, so that reading past the end is detected. */
 static bool
 glob_copied(struct bytes pattern, struct bytes text)
 {
@@ -156,7 +156,7 @@ TEST(glob_reads_bytes_of_any_value)
     CHECK(glob_is("\xe4*", "\xe4\xff"));
 }
 
-/* The same by trying all that a star may take. */
+/* The same by backtracking. */
 static bool
 glob_plain(struct bytes pattern, struct bytes text)
 {
@@ -173,8 +173,8 @@ glob_plain(struct bytes pattern, struct bytes text)
         }
         return false;
     }
-    /* The shortest beginning of the pattern that is one item by itself, and
-     * does not end within an escape or a class. */
+    /* Find the shortest prefix of the pattern that is a complete item, not
+     * ending within an escape or a class. */
     size_t item = 1;
     if (pattern.at[0] == '\\' && pattern.size > 1) {
         item = 2;
@@ -221,7 +221,7 @@ TEST(glob_stars_take_as_much_as_they_must)
     CHECK(matches > 1000);
 }
 
-/* With 30 stars, trying all would take longer than anyone waits. */
+/* With 30 stars, backtracking would take too long. */
 TEST(glob_many_stars_take_no_time)
 {
     char pattern[256];

@@ -1,5 +1,5 @@
-/* heap_order.c - a heap of events against a plain array: which comes first, whatever
- * is put in and taken out. */
+/* heap_order.c - compares a heap of events with a plain array, over random
+ * additions and removals. */
 #include "heap.h"
 #include "kit.h"
 #include "memory_kit.h"
@@ -12,7 +12,7 @@
 static struct event all[EVENTS];
 static bool there[EVENTS];
 
-/* The one that comes first, looked for in the plainest way. */
+/* Finds the first event by a linear search. */
 static struct event *
 plain_first(void)
 {
@@ -35,7 +35,7 @@ take(struct heap *heap, struct event *event)
     there[event - all] = false;
 }
 
-/* Of few times, so that many are equal, or of many. */
+/* With few times, so that many are equal, or with many. */
 static void
 run(uint64_t times, uint64_t seed)
 {
@@ -46,7 +46,7 @@ run(uint64_t times, uint64_t seed)
 
     for (unsigned i = 0; i < 40000; i++) {
         unsigned number = (unsigned)rng_below(&rng, EVENTS);
-        /* By and by more are put in, and then fewer. */
+        /* Phases of growth and of shrinking. */
         bool put = rng_below(&rng, 100) < (i / 10000 % 2 == 0 ? 70 : 30);
 
         if (put && !there[number]) {
@@ -102,7 +102,7 @@ TEST(one_far_ahead_does_not_make_the_times_of_a_heap_alike)
         heap_add(&heap, &all[i], now + i * day, i, now);
     }
     CHECK(heap_check(&heap));
-    /* The first one's children: all others, the last of which is far ahead. */
+    /* The children of the first: all others, of which the last is far ahead. */
     const uint32_t *times = heap.chunks[0][1].times;
     for (size_t i = 0; i < 3; i++) {
         CHECK(times[i] != times[i + 1]);

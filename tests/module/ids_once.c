@@ -1,7 +1,7 @@
-/* ids_once.c - ids that the server makes: see module/ids.h.
+/* ids_once.c - tests of generated ids: see module/ids.h.
  *
- * What was made once stays so for the whole program: each test goes on from
- * where the last one was.
+ * The last id is global to the program, so each test continues after the
+ * previous one.
  */
 #include "ids.h"
 
@@ -58,7 +58,7 @@ TEST(ids_go_on_from_what_was_seen)
     uint64_t ms = ids_time() + 1000;
     ids_seen(ms, 5);
     CHECK(ids_next_is(ms - 1, ms, 6));
-    /* What is older changes nothing. */
+    /* An older id has no effect. */
     ids_seen(ms - 1, 900);
     ids_seen(ms, 3);
     CHECK(ids_next_is(ms, ms, 7));
@@ -66,7 +66,8 @@ TEST(ids_go_on_from_what_was_seen)
     CHECK(ids_next_is(ms, ms, 8));
     ids_seen(0, 0);
     CHECK(ids_next_is(ms, ms, 9));
-    /* When a millisecond's numbers are used up, the next is taken. */
+    /* When the numbers of a millisecond are used up, the next millisecond is
+     * used. */
     ids_seen(ms, IDS_NUMBER_MAX);
     CHECK(ids_next_is(ms, ms + 1, 0));
     CHECK(ids_next_is(ms, ms + 1, 1));
@@ -85,7 +86,7 @@ TEST(ids_no_time_beyond_all_times_is_believed)
     CHECK(ids_next_is(ms, ms, 1));
 }
 
-/* Whatever is seen, what is made then would be believed by others. */
+/* Whatever is seen, generated ids must be accepted by other servers. */
 TEST(ids_that_are_made_are_believed)
 {
     uint64_t now = ids_time() + 1000;
@@ -125,7 +126,7 @@ TEST(ids_are_seen_by_their_text)
     CHECK(ids_seen_text(bytes_of(text)));
     CHECK(ids_next_is(ms, ms + 3, 42));
     char id[IDS_SIZE];
-    /* Its own as well; and not beyond its size. */
+    /* Also its own; and it does not read beyond the size. */
     size_t size = ids_next(ms, id);
     CHECK(ids_seen_text((struct bytes){id, size}));
     memcpy(text, id, size);

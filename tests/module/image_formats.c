@@ -1,5 +1,5 @@
-/* image_formats.c - queues to dump files and back, and what is refused: see
- * module/image.h.
+/* image_formats.c - tests of saving and loading queues, and of rejected data:
+ * see module/image.h.
  */
 #include "image_tape.h"
 
@@ -15,7 +15,8 @@
 static struct image_tape image_one;
 static struct image_tape image_two;
 
-/* What was written must be refused with these words, and leave no memory. */
+/* Checks that the data is rejected with this message and leaves no memory
+ * allocated. */
 static void
 image_refused(int version, const char *text, const char *words)
 {
@@ -56,7 +57,7 @@ image_get(const struct queue *queue, const char *id)
     return event;
 }
 
-/* Saved, it is the same again. */
+/* Saves and loads the queue; it must be the same. */
 static struct queue *
 image_again(struct queue *queue)
 {
@@ -78,8 +79,8 @@ image_again(struct queue *queue)
 /* No sink, and no token yet. */
 #define IMAGE_PLAIN "0 0 \"\" 0 \"\" "
 #define IMAGE_HEAD "1000 1500 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN
-#define IMAGE_CUT "it is cut short or damaged"
-/* Where a token of 90 was given. */
+#define IMAGE_CUT "truncated or damaged data"
+/* The last token is 90. */
 #define IMAGE_GIVEN "1000 1500 0 0 0 0 0 0 0 0 0 90 0 \"\" 0 \"\" "
 
 TEST(image_of_an_empty_queue_has_its_settings)
@@ -185,11 +186,12 @@ TEST(image_brings_the_last_id_along)
     queue_free(image_taken(1, text));
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
-    /* But not what is refused. */
+    /* Rejected data does not count. */
     snprintf(text, sizeof(text),
              "5 -1 0 0 0 0 0 0 0 %llu 42 " IMAGE_PLAIN "0 1",
              (unsigned long long)ms);
-    image_refused(1, text, "the number of events is wrong");
+    image_refused(1, text,
+                  "the number of events does not match the stored count");
     ids_last(&ms, &number);
     CHECK_EQ(number, 41);
 }
@@ -198,81 +200,88 @@ static const struct {
     const char *text;
     const char *words;
 } image_wrong[] = {
-    {"0x20000000000001", "its time is after all times"},
-    {"-1", "its time is after all times"},
-    {"0 0x40000000000001", "the first due time is after all times"},
+    {"0x20000000000001", "the time of the queue is out of range"},
+    {"-1", "the time of the queue is out of range"},
+    {"0 0x40000000000001", "the first due time is out of range"},
     {"0 -1 0x8000000000000000", "maxlen is out of range"},
     {"0 -1 0 -1", "maxbytes is out of range"},
-    {"0 -1 0 0 2", "overflow is unknown"},
-    {"0 -1 0 0 0x100000000", "overflow is unknown"},
+    {"0 -1 0 0 2", "unknown overflow policy"},
+    {"0 -1 0 0 0x100000000", "unknown overflow policy"},
     {"0 -1 0 0 0 86400001", "resolution-ms is out of range"},
-    {"0 -1 0 0 0 0 2", "paused is neither yes nor no"},
+    {"0 -1 0 0 0 0 2", "paused is neither 0 nor 1"},
     {"0 -1 0 0 0 0 0 0x100000000", "tries is out of range"},
     {"0 -1 0 0 0 0 0 0 0x20000000000001", "lease is out of range"},
     {"0 -1 0 0 0 0 0 0 0 0x20000000000001",
-     "the last id is of a time after all times"},
+     "the time of the last generated id is out of range"},
     {"0 -1 0 0 0 0 0 0 0 0 0x20000000000001",
-     "the last id has too great a number"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0x20000000000000", "the token is out of range"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0 5", "the sink is unknown"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 0 0x100000001", "the sink is unknown"},
+     "the number of the last generated id is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0x20000000000000",
+     "the last lease token is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 5", "unknown sink type"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 0 0x100000001", "unknown sink type"},
     {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"s\" 0x8000000000000000",
-     "the sink's length is out of range"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "6",
-     "there is something unknown in it"},
-    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "-1",
-     "there is something unknown in it"},
+     "the MAXLEN of the sink is out of range"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "6", "unknown tag"},
+    {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "-1", "unknown tag"},
     {"0 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 1",
-     "the number of events is wrong"},
+     "the number of events does not match the stored count"},
     {"0 5 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "0 0",
-     "no event is due at the first due time"},
+     "no event is due at the stored first due time"},
     {IMAGE_HEAD "1 0x40000000000001", "a delay is out of range"},
-    {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"",
-     "an event is due after all times"},
-    {IMAGE_HEAD "2 -1 \"a\" \"\"", "an event is due after all times"},
-    {IMAGE_HEAD "2 1499 \"a\" \"\"", "an event is due before the first"},
+    {IMAGE_HEAD "2 0x40000000000001 \"a\" \"\"", "a due time is out of range"},
+    {IMAGE_HEAD "2 -1 \"a\" \"\"", "a due time is out of range"},
+    {IMAGE_HEAD "2 1499 \"a\" \"\"",
+     "an event is due before the stored first due time"},
     {IMAGE_HEAD "2 1501 \"a\" \"\" 0 1",
-     "no event is due at the first due time"},
+     "no event is due at the stored first due time"},
     {IMAGE_HEAD "1 499 2 1500 \"a\" \"\"",
-     "an event's delay does not lead to its time"},
+     "the delay of an event contradicts its due time"},
     {IMAGE_HEAD "1 1501 2 1500 \"a\" \"\"",
-     "an event's delay does not lead to its time"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2",
-     "an id is there twice"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2", "the number of events is wrong"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0", "the number of events is wrong"},
-    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1", "the number of events is wrong"},
+     "the delay of an event contradicts its due time"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 2 1500 \"a\" \"\" 0 2", "duplicate id"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 2",
+     "the number of events does not match the stored count"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 0",
+     "the number of events does not match the stored count"},
+    {IMAGE_HEAD "2 1500 \"a\" \"\" 0 -1",
+     "the number of events does not match the stored count"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 0 0 0", "a period is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 0x20000000000001 0 0",
      "a period is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0x20000000000001 0",
-     "a number of times is out of range"},
+     "a number of repetitions is out of range"},
     {IMAGE_HEAD "3 1500 \"a\" \"\" 5 0 0x8000000000000000",
-     "a number of missed times is out of range"},
+     "a number of missed periods is out of range"},
     {IMAGE_GIVEN "4 0x100000000", "a number of tries is out of range"},
     {IMAGE_GIVEN "4 0 0x100000000", "a number of tries is out of range"},
-    {IMAGE_GIVEN "4 1 1 4 1 1", "there is something unknown in it"},
-    {IMAGE_GIVEN "4 1 1 0", "there is something unknown in it"},
-    {IMAGE_GIVEN "4 1 1 1 5", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 4 1 1", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 5 9 1500 0",
-     "there is something unknown in it"},
-    {IMAGE_GIVEN "5 9 1500 0 \"\" 0", "there is something unknown in it"},
-    {IMAGE_GIVEN "5 0 1500 0 \"\"", "a token was never given"},
-    {IMAGE_GIVEN "5 91 1500 0 \"\"", "a token was never given"},
-    {IMAGE_HEAD "5 1 1500 0 \"\"", "a token was never given"},
-    {IMAGE_GIVEN "5 9 0x40000000000001", "a lease ends after all times"},
-    {IMAGE_GIVEN "5 9 1500 0x40000000000001", "a lease is too long"},
-    {IMAGE_GIVEN "5 9 1500 499 \"\"", "a lease does not lead to its end"},
-    {IMAGE_GIVEN "5 9 1500 1501 \"\"", "a lease does not lead to its end"},
+    {IMAGE_GIVEN "4 1 1 4 1 1", "unknown tag"},
+    {IMAGE_GIVEN "4 1 1 0", "unknown tag"},
+    {IMAGE_GIVEN "4 1 1 1 5", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 4 1 1", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 5 9 1500 0", "unknown tag"},
+    {IMAGE_GIVEN "5 9 1500 0 \"\" 0", "unknown tag"},
+    {IMAGE_GIVEN "5 0 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_GIVEN "5 91 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_HEAD "5 1 1500 0 \"\"",
+     "an event has a lease token that was never issued"},
+    {IMAGE_GIVEN "5 9 0x40000000000001", "the end of a lease is out of range"},
+    {IMAGE_GIVEN "5 9 1500 0x40000000000001",
+     "the length of a lease is out of range"},
+    {IMAGE_GIVEN "5 9 1500 499 \"\"",
+     "the length of a lease contradicts its end"},
+    {IMAGE_GIVEN "5 9 1500 1501 \"\"",
+     "the length of a lease contradicts its end"},
     {IMAGE_GIVEN "5 9 1499 0 \"\" 2 1500 \"a\" \"\"",
-     "an event is due before the first"},
+     "an event is due before the stored first due time"},
     {IMAGE_GIVEN "5 9 1501 0 \"\" 2 1500 \"a\" \"\" 0 1",
-     "no event is due at the first due time"},
-    /* Only of what is dead the time does not count. */
-    {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"", "an event is due before the first"},
+     "no event is due at the stored first due time"},
+    /* Only the times of dead events are ignored. */
+    {IMAGE_GIVEN "4 1 2 2 1499 \"a\" \"\"",
+     "an event is due before the stored first due time"},
     {"1000 -1 0 0 0 0 0 0 0 0 0 " IMAGE_PLAIN "4 1 2 2 9 \"a\" \"\"",
-     "an event is due before the first"},
+     "an event is due before the stored first due time"},
     {IMAGE_HEAD "\"a\"", IMAGE_CUT},
     {IMAGE_HEAD "2 1500 5", IMAGE_CUT},
     {IMAGE_HEAD "2 1500 \"a\" 5", IMAGE_CUT},
@@ -284,11 +293,11 @@ TEST(image_that_makes_no_sense_is_refused)
     for (size_t i = 0; i < sizeof(image_wrong) / sizeof(image_wrong[0]); i++) {
         image_refused(1, image_wrong[i].text, image_wrong[i].words);
     }
-    image_refused(2, IMAGE_HEAD, "its format is unknown");
-    image_refused(-1, IMAGE_HEAD, "its format is unknown");
+    image_refused(2, IMAGE_HEAD, "unknown format version");
+    image_refused(-1, IMAGE_HEAD, "unknown format version");
 }
 
-/* The bounds themselves are fine. */
+/* The limits themselves are accepted. */
 TEST(image_of_the_largest_numbers_loads)
 {
     struct queue *queue = image_taken(
@@ -313,8 +322,7 @@ TEST(image_of_the_largest_numbers_loads)
                            "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
 }
 
-/* Of each kind: one that waits, one that someone has, one whose lease has ended, and
- * two that are dead. */
+/* One of each: pending, leased, with an ended lease, and two dead events. */
 TEST(image_keeps_leases_and_what_is_dead)
 {
     static const char *const ids[] = {"due", "leased", "again", "dead",
@@ -365,7 +373,8 @@ TEST(image_keeps_leases_and_what_is_dead)
     queue_free(queue);
 }
 
-/* The time of a queue may be behind that at which it found something dead. */
+/* The time of a queue may be before the time at which it found an event
+ * dead. */
 TEST(image_of_what_died_ahead_of_the_time_loads)
 {
     struct queue *queue = queue_new(1000, 64);
@@ -389,7 +398,7 @@ TEST(image_of_what_died_ahead_of_the_time_loads)
     queue_free(queue);
 }
 
-/* A paused key has told nobody. */
+/* A paused key has sent no notification. */
 TEST(image_of_a_paused_queue_keeps_that_some_died)
 {
     struct queue *queue = queue_new(1000, 64);
@@ -471,9 +480,9 @@ TEST(image_with_too_long_an_owner_or_name_is_refused)
         {IMAGE_GIVEN "5 9 1500 0", QUEUE_OWNER_MAX, "2 1500 \"a\" \"\" 0 1",
          "an owner is too long"},
         {"0 -1 0 0 0 0 0 0 0 0 0 0 1", 65535, "0 \"\" 0 0",
-         "a name is too long"},
+         "the name of a sink or dead letter stream is too long"},
         {"0 -1 0 0 0 0 0 0 0 0 0 0 1 \"\" 0", 65535, "0 0",
-         "a name is too long"},
+         "the name of a sink or dead letter stream is too long"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         for (size_t over = 0; over < 2; over++) {
@@ -504,7 +513,7 @@ TEST(image_of_rede_loads)
     CHECK_EQ(image_get(queue, "cut").due, 1704294968296);
     CHECK(bytes_equal(image_get(queue, "a").payload, bytes_of("x")));
     CHECK(queue_settings_of(queue)->max_events == 0);
-    /* It says nothing of the time: a delay counts from the present. */
+    /* The file does not contain a time; a delay counts from the present. */
     CHECK_EQ(queue_now(queue), 0);
     queue_free(image_again(queue));
     static const char *const order[] = {"minus", "behind", "a", "b", "cut"};
@@ -519,13 +528,13 @@ TEST(image_of_rede_loads)
     queue = image_taken(0, "\"\" 0");
     CHECK(queue_idle(queue));
     queue_free(queue);
-    /* Whatever it has for a TTL. */
+    /* Whatever its TTLs are. */
     queue = image_taken(0, "\"\" 3 3000000000 1 9 \"a\" \"\" "
                            "0 0 -1 1 0 \"b\" \"\"");
     CHECK_EQ(image_get(queue, "a").due, 9);
     CHECK_EQ(queue_next(queue), 0);
     queue_free(queue);
-    /* Times that ReDe took, and nobody lives to see. */
+    /* Times that ReDe accepted, in the far future. */
     queue = image_taken(0, "\"\" 1 5 3 -1 \"a\" \"\" 0x7fffffffffffffff \"b\" "
                            "\"\" 0x8000000000000000 \"c\" \"\"");
     CHECK_EQ(image_get(queue, "a").due, 0);
@@ -538,13 +547,13 @@ TEST(image_of_rede_loads)
 TEST(image_of_rede_that_makes_no_sense_is_refused)
 {
     image_refused(0, "5", IMAGE_CUT);
-    image_refused(0, "\"\" -1", "it has more TTLs than there can be");
+    image_refused(0, "\"\" -1", "the number of TTLs is out of range");
     image_refused(0, "\"\" 0xffffffff", IMAGE_CUT);
     image_refused(0, "\"\" 1 5 0x80000000",
-                  "a TTL has more events than there can be");
+                  "the number of events of a TTL is out of range");
     image_refused(0, "\"\" 1 5 0x7fffffff 1 \"a\" \"b\"", IMAGE_CUT);
     image_refused(0, "\"\" 2 5 1 1 \"a\" \"b\" 6 1 2 \"a\" \"b\"",
-                  "an id is there twice");
+                  "duplicate id");
 }
 
 TEST(image_without_memory_is_refused)
@@ -561,7 +570,7 @@ TEST(image_without_memory_is_refused)
         queue = image_tape_load(&image_one, 1, &error);
         memory_fail_after(UINT64_MAX);
         if (queue == NULL) {
-            CHECK(strcmp(error, "there is no memory for it") == 0);
+            CHECK(strcmp(error, "out of memory") == 0);
             CHECK_EQ(memory_blocks(), blocks);
             failed++;
         }
@@ -572,14 +581,14 @@ TEST(image_without_memory_is_refused)
     CHECK_EQ(memory_blocks(), blocks);
 }
 
-/* ORDER: events are numbered as they are pushed. What was pushed with one delay,
- * or for a time, and is due at one time, comes in that order from the queue and
- * from what was loaded. */
+/* ORDER: events are numbered as they are pushed. Events of the same delay, or
+ * with individual times, that are due at the same time are delivered in that
+ * order from the queue and from the loaded copy. */
 #define IMAGE_EVENTS 300
 
 struct image_pushed {
     uint64_t due;
-    uint64_t kind; /* the delay; 0: for a time */
+    uint64_t kind; /* the delay; 0: an individual time */
     bool there;
 };
 
@@ -604,7 +613,7 @@ image_random_put(struct queue *queue, struct rng *rng, uint32_t id,
     return event.due;
 }
 
-/* Takes all, and checks the order. */
+/* Takes all events, and checks their order. */
 static void
 image_drain(struct queue *queue, const struct image_pushed *pushed)
 {

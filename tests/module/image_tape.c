@@ -93,7 +93,7 @@ image_tape_save(struct image_tape *tape, struct queue *queue)
     image_save(queue, &writer);
 }
 
-/* A server that meets a string where it looks for a number has a damaged file. */
+/* A server that finds a string instead of a number has a damaged file. */
 static bool
 image_tape_get_number(uint64_t *number, void *arg)
 {

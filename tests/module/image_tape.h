@@ -1,5 +1,5 @@
-/* image_tape.h - an image in memory: numbers and strings in a row, to be
- * written, read, and changed in between.
+/* image_tape.h - an image in memory: a sequence of numbers and strings that can
+ * be written, read and changed.
  */
 #ifndef IMAGE_TAPE_H
 #define IMAGE_TAPE_H
@@ -11,14 +11,14 @@
 
 struct image_item {
     bool is_string;
-    uint64_t number; /* or where the string begins */
+    uint64_t number; /* or the start of the string */
     size_t size;
 };
 
 struct image_tape {
     struct image_item items[IMAGE_TAPE_ITEMS];
     size_t count;
-    size_t at; /* the next to be read */
+    size_t at; /* next item to be read */
     char *last;
     char bytes[IMAGE_TAPE_BYTES];
     size_t used;
@@ -28,15 +28,15 @@ void image_tape_clear(struct image_tape *tape);
 void image_tape_number(struct image_tape *tape, uint64_t number);
 void image_tape_string(struct image_tape *tape, struct bytes string);
 
-/* Numbers, and strings between quotes. */
+/* Numbers, and strings in quotes. */
 void image_tape_write(struct image_tape *tape, const char *text);
 
 bool image_tape_equal(const struct image_tape *a, const struct image_tape *b);
 
 void image_tape_save(struct image_tape *tape, struct queue *queue);
 
-/* Reads from its beginning; each string is in memory of its own until the next
- * call of any kind for a string. */
+/* Loads from the beginning. Each string is in a separate block, which is valid
+ * until the next call for a string. */
 struct queue *image_tape_load(struct image_tape *tape, int version,
                               const char **error);
 

@@ -1,5 +1,5 @@
-/* invariant_stops.c - a violated invariant stops the process, and says what is wrong.
- * Each case runs in a process of its own. */
+/* invariant_stops.c - a violated invariant stops the process with a message.
+ * Each case runs in a child process. */
 #include "invariant.h"
 #include "redismodule_api.h"
 #include "scene.h"
@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int out; /* where the child writes what it was called with */
+static int out; /* the child writes its arguments there */
 
 static void log_to_pipe(RedisModuleCtx *ctx, const char *level,
                         const char *format, ...)
@@ -33,8 +33,8 @@ assert_to_pipe(const char *condition, const char *file, int line)
     dprintf(out, " [assert] %s in %s", condition, file);
 }
 
-/* Runs it in a child with a server that has these functions; returns what the child
- * wrote. Fails unless it was ended by abort(). */
+/* Runs a function in a child, with a server that has these functions. Returns
+ * the child's output. Fails unless the child ended by abort(). */
 static const char *
 run_in_child(void (*run)(void), bool has_assert)
 {
@@ -93,7 +93,7 @@ TEST(a_violated_invariant_stops_a_server_that_has_no_assert_function)
     CHECK(strstr(text, "[assert]") == NULL);
 }
 
-/* The replicas were told that an event is gone, which was never there. */
+/* The replicated removal is of an event that never existed. */
 static void
 apply_a_wrong_batch(void)
 {

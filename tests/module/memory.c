@@ -1,6 +1,6 @@
-/* memory.c - blocks from malloc(), counted as if each were as large as the class of the servers'
- * allocator that it would fall into: eight to sixteen bytes apart, then four to
- * the power of two. That stands in front, and what was asked for. */
+/* memory.c - blocks from malloc(), counted with the size classes of the
+ * servers' allocator: eight to sixteen bytes apart, then four per power of two.
+ * A header in front of each block stores both sizes. */
 #include "memory_kit.h"
 
 #include "rng.h"
@@ -15,7 +15,7 @@ struct memory_head {
     size_t asked;
 };
 
-/* One queue may be freed by another thread. */
+/* Another thread may free a queue. */
 static _Atomic uint64_t memory_block_count;
 static _Atomic uint64_t memory_byte_count;
 static uint64_t memory_call_count;

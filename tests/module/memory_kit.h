@@ -1,5 +1,5 @@
-/* memory_kit.h - the tests' memory: that of module/memory.h, which here is counted
- * and can fail. */
+/* memory_kit.h - module/memory.h for tests: allocations are counted and can
+ * fail. */
 #ifndef TESTS_MODULE_MEMORY_KIT_H
 #define TESTS_MODULE_MEMORY_KIT_H
 
@@ -7,19 +7,20 @@
 
 #include <stdint.h>
 
-/* Of so many calls from here on all succeed, and those after them fail; UINT64_MAX:
- * none fails. */
+/* The next `calls` calls succeed, and those after them fail; UINT64_MAX: none
+ * fails. */
 void memory_fail_after(uint64_t calls);
 
-/* One call of so many fails, by chance; 0: none. */
+/* One of this number of calls fails, at random; 0: none. */
 void memory_fail_often(uint64_t of, uint64_t seed);
 
-/* Blocks that there are, and what they take as the servers' allocator counts. */
+/* The number of allocated blocks, and their size by the rules of the servers'
+ * allocator. */
 uint64_t memory_blocks(void);
 uint64_t memory_bytes(void);
 
-/* Moves a block elsewhere, as a defragmenter does. NULL: it stays, as there is no
- * memory. */
+/* Moves a block, as a defragmenter does. Returns NULL if memory allocation
+ * fails; the block is then unchanged. */
 void *memory_move(void *memory);
 
 /* Calls since the start. */

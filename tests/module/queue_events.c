@@ -1,4 +1,4 @@
-/* queue_events.c - events put in, changed, and taken out. */
+/* queue_events.c - tests of adding, changing and removing events. */
 #include "queue_kit.h"
 
 #include <errno.h>
@@ -38,7 +38,8 @@ TEST(events_of_one_time_come_in_the_order_pushed)
         CHECK_EQ(kit_push_at(queue, id, "", 1070), 0);
     }
     CHECK_TEXT(kit_take(queue, 1070), "a b c d e f ");
-    for (unsigned i = 0; i < 6; i++) { /* due at a time that was mown */
+    /* due at a time that was already mown */
+    for (unsigned i = 0; i < 6; i++) {
         id[0] = (char)('a' + i);
         CHECK_EQ(kit_push(queue, id, "", 0), 0);
     }
@@ -46,7 +47,8 @@ TEST(events_of_one_time_come_in_the_order_pushed)
     kit_queue_end(queue);
 }
 
-/* A promotion that was cut short leaves some of that time: what comes is behind them. */
+/* A promotion that was limited leaves some events of that time: a new one comes
+ * after them. */
 TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
 {
     struct queue *queue = kit_queue(1000);
@@ -61,7 +63,7 @@ TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
     kit_queue_end(queue);
 }
 
-/* The lawn may have gone on to the next of its slots by then. */
+/* The lawn may have advanced to the next of its slots by then. */
 TEST(an_event_due_between_what_is_known_and_what_is_next_keeps_its_time)
 {
     static const uint64_t dues[] = {1010, 1011, 5000, 900999, 901000};
@@ -99,7 +101,7 @@ TEST(an_event_of_an_id_that_is_there_replaces_it)
     kit_queue_end(queue);
 }
 
-/* Bytes that a queue has handed out may be handed back. */
+/* Bytes returned by a queue may be passed back to it. */
 TEST(an_event_can_be_replaced_by_its_own_bytes)
 {
     struct queue *queue = kit_queue(0);
@@ -214,7 +216,7 @@ TEST(ids_and_payloads_may_be_of_any_size_and_content)
     struct queue *queue = kit_queue(0);
     struct queue_event event = {.payload = {large, sizeof(large)}, .due = 3};
 
-    CHECK_EQ(queue_put(queue, &event), 0); /* no id at all */
+    CHECK_EQ(queue_put(queue, &event), 0); /* an empty id */
     event.id = (struct bytes){large, sizeof(large)};
     CHECK_EQ(queue_put(queue, &event), 0);
     event.id = (struct bytes){"\0\377", 2};
@@ -261,7 +263,7 @@ TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
     CHECK_EQ(queue_now(queue), 1000);
     CHECK_EQ(queue_promote_due(queue, 1010, 9999), 21);
     CHECK_EQ(queue_next_pending(queue), 1210);
-    CHECK_EQ(kit_push(queue, "a", "", 5), 0); /* before what was known */
+    CHECK_EQ(kit_push(queue, "a", "", 5), 0); /* before the known events */
     CHECK_EQ(kit_push(queue, "b", "", 5), 0);
     CHECK_EQ(queue_promote_due(queue, 1010, 9999), 23);
     struct queue_event event;
@@ -277,7 +279,8 @@ TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
     kit_queue_end(queue);
 }
 
-/* Those of one time, found one after the other while others behind them go. */
+/* Events of the same time, found one after the other while later ones are
+ * removed. */
 TEST(what_is_found_late_stays_in_order)
 {
     struct queue *queue = kit_queue(2000);
@@ -295,12 +298,12 @@ TEST(what_is_found_late_stays_in_order)
     CHECK(queue_check(queue, stdout));
     struct queue_event event;
     CHECK(queue_ready(queue, &cursor, &event));
-    CHECK(!queue_ready(queue, &cursor, &event)); /* one was asked for */
+    CHECK(!queue_ready(queue, &cursor, &event)); /* only one was requested */
     CHECK_TEXT(kit_take(queue, 2000), "a b c ");
     kit_queue_end(queue);
 }
 
-/* As an image says it. */
+/* As an image restores it. */
 TEST(a_restored_queue_takes_events_that_are_long_due)
 {
     struct queue *queue = kit_queue(1000000);

@@ -64,7 +64,7 @@ kit_take(struct queue *queue, uint64_t now)
         memcpy(text + size, event.id.at, event.id.size);
         size += event.id.size;
         text[size++] = ' ';
-        CHECK(queue_remove(queue, event.id)); /* an id that is its own */
+        CHECK(queue_remove(queue, event.id)); /* with the event's own id */
         cursor = NULL;
     }
     text[size] = '\0';

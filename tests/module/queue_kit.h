@@ -1,4 +1,4 @@
-/* queue_kit.h - events for tests, in a line each. */
+/* queue_kit.h - short functions that handle events in tests. */
 #ifndef TESTS_MODULE_QUEUE_KIT_H
 #define TESTS_MODULE_QUEUE_KIT_H
 
@@ -10,20 +10,21 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* A queue at a time, and its end, with nothing left behind. */
+/* Creates a queue at a time; frees it, and checks that no memory is left. */
 struct queue *kit_queue(uint64_t now);
 void kit_queue_end(struct queue *queue);
 
-/* Pushes after a delay, or for a time; as queue_put(). */
+/* Push after a delay, or for a time; as queue_put(). */
 int kit_push(struct queue *queue, const char *id, const char *payload,
              uint64_t delay);
 int kit_push_at(struct queue *queue, const char *id, const char *payload,
                 uint64_t due);
 
-/* The ids of what is due by now, and is taken out, with a space behind each. */
+/* Removes the events that are due by now. Returns their ids, each followed by a
+ * space. */
 const char *kit_take(struct queue *queue, uint64_t now);
 
-/* The payload of an id, or NULL; until the next call. */
+/* Returns the payload of an id, or NULL; valid until the next call. */
 const char *kit_payload(const struct queue *queue, const char *id);
 
 #define CHECK_TEXT(actual, expected)                                           \

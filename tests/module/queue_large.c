@@ -1,4 +1,4 @@
-/* queue_large.c - what a queue costs, with many events and in bad cases. */
+/* queue_large.c - the cost of a queue with many events and in bad cases. */
 #include "late.h"
 #include "queue_inside.h"
 #include "queue_kit.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <time.h>
 
-/* So many events of 14 bytes of id and 64 of payload; of a few delays, or each for
- * a time of its own. */
+/* Adds events with ids of 14 bytes and payloads of 64: with a few delays, or
+ * each with an individual time. */
 static void
 fill(struct queue *queue, size_t from, size_t to, bool alone)
 {
@@ -50,7 +50,7 @@ TEST(an_event_of_78_bytes_takes_130_in_a_queue_of_any_large_size)
     size_t more = 0;
     for (; count < 200000; count = more) {
         CHECK_EQ(queue_bytes(queue), memory_bytes());
-        /* A new lawn of 17 KiB, or 500, is a burden at first. */
+        /* At these sizes a new lawn of 17 or 500 KiB dominates. */
         if (count < 4096 || (count > 8192 && count < 16384) || count > 100000) {
             CHECK(queue_bytes(queue) <= 130 * count);
         }
@@ -61,7 +61,7 @@ TEST(an_event_of_78_bytes_takes_130_in_a_queue_of_any_large_size)
     CHECK(queue_check(queue, stdout));
     empty(queue, 1000, count);
     CHECK_EQ(queue_count(queue), 1000);
-    CHECK(queue_bytes(queue) < 1000 * 150 + 500000); /* and its lawn */
+    CHECK(queue_bytes(queue) < 1000 * 150 + 500000); /* plus its lawn */
     empty(queue, 0, 1000);
     CHECK(queue_bytes(queue) < 8192); /* small again */
     kit_queue_end(queue);
@@ -79,7 +79,7 @@ TEST(an_empty_queue_takes_8_kib_and_one_that_was_larger_little_more)
     kit_queue_end(queue);
 }
 
-/* What waits moves to a larger lawn in order, and on time. */
+/* Pending events move to a larger lawn, in order and on time. */
 TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
 {
     struct queue *queue = kit_queue(1000);
@@ -102,8 +102,8 @@ TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
     kit_queue_end(queue);
 }
 
-/* All blades that there may be, and no other lawn after that: whatever there is would
- * have to be moved. */
+/* The lawn gets all blades, and is not replaced after that, which would move
+ * all events. */
 TEST(a_queue_of_16384_events_gets_all_its_blades_once_and_for_all)
 {
     struct queue *queue = kit_queue(1000);
@@ -126,8 +126,8 @@ TEST(a_queue_of_16384_events_gets_all_its_blades_once_and_for_all)
     kit_queue_end(queue);
 }
 
-/* Of any order in which a master's events may come to a replica whose clock is
- * ahead, and has mown: in seconds, rather than hours. */
+/* For any order in which a master's events arrive at a replica whose clock is
+ * ahead and that has mown: seconds instead of hours. */
 TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
 {
     enum { EVENTS = 200000 };
@@ -154,7 +154,7 @@ TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
 }
 
-/* As LAWN.PUSH has it when a key is full and drops what is due first. */
+/* As LAWN.PUSH does when a key is full and drops the oldest event. */
 TEST(to_drop_the_first_event_again_and_again_is_not_slow)
 {
     enum { EVENTS = 200000, WEEK = 604800000 };
@@ -180,7 +180,7 @@ TEST(to_drop_the_first_event_again_and_again_is_not_slow)
         }
     }
     CHECK(queue_check(queue, stdout));
-    CHECK_EQ(queue_promote_due(queue, 1000, 100), 0); /* nothing is due early */
+    CHECK_EQ(queue_promote_due(queue, 1000, 100), 0); /* nothing is early */
     CHECK((clock() - begin) / CLOCKS_PER_SEC < 120);
     kit_queue_end(queue);
 }
@@ -194,8 +194,8 @@ by_due(const void *a, const void *b)
     return one->due < other->due ? -1 : one->due > other->due;
 }
 
-/* Events for times of their own, a week ahead, would stand in few slots of a lawn,
- * each of which it would have to look through. */
+/* Events with individual times a week ahead would share few slots of a lawn,
+ * which would have to be searched. */
 TEST(the_next_event_is_known_after_the_first_was_removed)
 {
     enum { EVENTS = 50000, REMOVED = 2000, WEEK = 604800000 };
@@ -221,7 +221,7 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
         CHECK_EQ(queue_next(queue), events[i + 1].due);
         CHECK_EQ(queue_next(queue), events[i + 1].due);
     }
-    /* What is due before is still found, and nothing is due early. */
+    /* Earlier events are still found, and nothing is early. */
     CHECK_EQ(kit_push(queue, "sooner", "x", 5), 0);
     CHECK_EQ(queue_next(queue), 1005);
     CHECK_EQ(queue_promote_due(queue, 1004, UINT64_MAX), 0);
@@ -231,7 +231,8 @@ TEST(the_next_event_is_known_after_the_first_was_removed)
     kit_queue_end(queue);
 }
 
-/* On a replica that someone asks what is due, and whose master is behind. */
+/* On a replica that a client asks for due events, and whose master is
+ * behind. */
 TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
 {
     enum { DUE = 4000, MORE = 1000 };
@@ -265,7 +266,7 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
         before = out.due;
         many++;
     }
-    /* The 100 first of all: 4 or 5 of 5 ms. */
+    /* The first 100 of all: 4 or 5 per 5 ms. */
     CHECK(before < 1085);
     CHECK_EQ(queue_promote_due(queue, 100000, UINT64_MAX), DUE + MORE);
     CHECK_EQ(queue->passed.count, 0);
@@ -273,7 +274,7 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
     kit_queue_end(queue);
 }
 
-/* Entries of the lawns' indexes that were touched so far. */
+/* Index entries of the lawns that were touched so far. */
 static uint64_t
 touched(const struct queue *queue)
 {
@@ -285,9 +286,9 @@ touched(const struct queue *queue)
     return waiting.moved + waiting.looked + leases.moved + leases.looked;
 }
 
-/* Of a million events a third each are for times of their own, after delays of
- * their own, and leased for times of their own: all within a week, in a lawn in few
- * slots, of which the largest come up when the time is a multiple of 2^24 ms. */
+/* Of a million events a third each has an individual time, an individual delay,
+ * or a lease of individual length: all within a week. A lawn would have them in
+ * few slots, of which the largest become due at multiples of 2^24 ms. */
 TEST(no_call_does_much_at_once_with_a_million_events)
 {
     enum { EVENTS = 1000000, WEEK = 604800000, STEP = 1048576, BUDGET = 1000 };
@@ -314,7 +315,7 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         }
     }
     CHECK(queue_check(queue, stdout));
-    /* Few have a delay that is known. */
+    /* Few have a known delay. */
     CHECK(lawn_count(queue->waiting.lawn) < 16000);
     CHECK(lawn_count(queue->leases.lawn) < 16000);
     while (queue_count(queue) > EVENTS / 2) {
@@ -339,13 +340,14 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         }
         most = touched(queue) - before > most ? touched(queue) - before : most;
     }
-    /* As many as there are blades may come up. */
+    /* At most as many as there are blades become due at once. */
     CHECK(most < 10000);
     CHECK(queue_check(queue, stdout));
     kit_queue_end(queue);
 }
 
-/* Else each of them would have to be moved in the lawn's index, very many at a time. */
+/* Otherwise each would have to be moved in the lawn's index, very many at a
+ * time. */
 TEST(a_common_delay_has_its_queue_after_very_many_that_came_once)
 {
     enum { ONCE = 100000, COMMON = 20000 };
@@ -370,8 +372,8 @@ TEST(a_common_delay_has_its_queue_after_very_many_that_came_once)
     kit_queue_end(queue);
 }
 
-/* Far more delays than are known, at two times in each of which the lawn is replaced:
- * some events of a delay stand in the heap, and others in the lawn. */
+/* Far more delays than are known, at two times at which the lawn is replaced:
+ * some events of a delay are in the heap, others in the lawn. */
 TEST(events_of_one_delay_and_time_come_in_order_whatever_delays_are_known)
 {
     enum { DELAYS = 500, EACH = 50 };
@@ -402,7 +404,8 @@ TEST(events_of_one_delay_and_time_come_in_order_whatever_delays_are_known)
     queue_free(queue);
 }
 
-/* As events that repeat may be that are done in another order than they were due. */
+/* As with recurring events that are acknowledged in another order than they
+ * were due. */
 TEST(events_before_others_of_their_delay_do_not_burden_the_lawn)
 {
     enum { EVENTS = 50000 };
@@ -420,7 +423,8 @@ TEST(events_before_others_of_their_delay_do_not_burden_the_lawn)
     kit_queue_end(queue);
 }
 
-/* Ids whose hashes begin alike, as nobody can choose them. */
+/* Ids whose hashes begin with the same bits, which an attacker cannot
+ * choose. */
 TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
 {
     static const uint64_t key[2] = {1, 2};
@@ -456,7 +460,7 @@ TEST(ids_whose_hashes_begin_alike_are_found_and_take_no_more_memory)
     table_set_key(none);
 }
 
-/* At each step there are all, or those before it. */
+/* At each step all events exist, or only the earlier ones. */
 TEST(a_queue_without_memory_stays_as_it_was)
 {
     struct queue *queue = NULL;
@@ -485,7 +489,7 @@ TEST(a_queue_without_memory_stays_as_it_was)
                 CHECK(error == -ENOMEM);
                 CHECK_EQ(queue_count(queue), i);
                 CHECK(!queue_get(queue, event.id, NULL));
-                /* A directory, or a segment, may have come. */
+                /* A directory or a segment may have been added. */
                 CHECK(queue_bytes(queue) <= bytes + 4096);
             }
         }

@@ -1,4 +1,4 @@
-/* queue_leases.c - who has an event, until when, and what becomes of it then. */
+/* queue_leases.c - tests of leases: owner, end, and the state afterward. */
 #include "queue_inside.h"
 #include "queue_kit.h"
 #include "rng.h"
@@ -30,7 +30,7 @@ state(const struct queue *queue, const char *id, uint64_t now)
     return queue_state_at(&event, now);
 }
 
-/* The ids of what is dead, with a space behind each. */
+/* Returns the ids of dead events, each followed by a space. */
 static const char *
 dead(const struct queue *queue)
 {
@@ -110,10 +110,10 @@ TEST(an_event_dies_when_its_last_lease_ends_and_a_move_revives_it)
     CHECK_TEXT(dead(queue), "");
     CHECK_EQ(queue_promote_due(queue, 1100, 10), 0);
     CHECK_TEXT(dead(queue), "a ");
-    CHECK_EQ(queue_next(queue), 1900); /* not that of what is dead */
+    CHECK_EQ(queue_next(queue), 1900); /* dead events do not count */
     CHECK(queue_first(queue, &event));
     CHECK(bytes_equal(event.id, bytes_of("a")));
-    /* Who has the last token can still have it longer. */
+    /* The holder of the last token can still extend the lease. */
     CHECK_EQ(lease(queue, "a", 1, 500, 2, 2), 0);
     CHECK_TEXT(dead(queue), "");
     CHECK_EQ(queue_leased_count(queue), 1);
@@ -124,7 +124,8 @@ TEST(an_event_dies_when_its_last_lease_ends_and_a_move_revives_it)
     CHECK_EQ(queue_move(queue, &event), 0);
     CHECK_TEXT(dead(queue), "");
     CHECK_EQ(state(queue, "a", 2499), QUEUE_WAITING);
-    /* One that is moved with its tries used up is dead whatever its time. */
+    /* An event that is moved with its tries used up is dead, whatever its
+     * time. */
     event.tries.made = 2;
     CHECK_EQ(queue_move(queue, &event), 0);
     CHECK_TEXT(dead(queue), "a ");
@@ -143,7 +144,7 @@ TEST(to_move_a_leased_event_needs_no_memory)
     CHECK_EQ(lease(queue, "a", 1, 100, 1, 2), 0);
     memory_fail_after(0);
     CHECK_EQ(queue_move(queue, &event), 0);
-    /* The same owner's block is there. */
+    /* The block has room for the same owner. */
     CHECK_EQ(lease(queue, "a", 2, 100, 1, 2), 0);
     memory_fail_after(UINT64_MAX);
     CHECK(queue_get(queue, event.id, &event));
@@ -174,7 +175,7 @@ TEST(a_lease_without_memory_changes_nothing)
     kit_queue_end(queue);
 }
 
-/* By its own bytes, as LAWN.EXTEND has them. */
+/* With its own bytes, as LAWN.EXTEND does. */
 TEST(a_lease_may_be_given_by_the_event_s_own_bytes)
 {
     struct queue *queue = kit_queue(1000);
@@ -238,7 +239,7 @@ TEST(settings_and_sinks_of_leases_are_remembered)
     kit_queue_end(queue);
 }
 
-/* All in one millisecond, the first in which there are leases. */
+/* All in one millisecond, the first with leases. */
 TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
 {
     enum { EVENTS = 20000 };
@@ -267,7 +268,7 @@ TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
     kit_queue_end(queue);
 }
 
-/* Who asks for the first event early, as drop-oldest does, moves nothing. */
+/* Asking early for the first event, as drop-oldest does, moves nothing. */
 TEST(to_ask_for_the_first_event_moves_none)
 {
     enum { EVENTS = 50000, SOONER = 5000, WEEK = 604800000 };

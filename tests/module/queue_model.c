@@ -1,15 +1,16 @@
-/* queue_model.c - random operations on a queue, against a plain array.
+/* queue_model.c - compares random operations on a queue with a plain array.
  *
- * Events are known by a number, from which the id is made. After each operation
- * queue_check() runs, often enough for its cost; all that a queue tells is
- * compared. Memory fails at random, in some runs.
+ * Events are identified by a number, from which the id is derived.
+ * queue_check() runs after operations, as often as its cost allows. All results
+ * of the queue are compared. In some runs memory allocation fails at random.
  *
- * A tame model does as a master: time goes on, and a delay counts from it. Events
- * of one time and delay, or of one time and none, then come in order. A wild one
- * does what the worst of masters may say to a replica: due times may be any.
+ * A tame model behaves like a master: time advances, and a delay counts from
+ * it. Events of the same time and delay, or of the same time without a delay,
+ * are then in order. A wild model sends what an arbitrary master might send to
+ * a replica: any due times.
  *
- * Which of those that are to die a queue has found dead is its own affair; the
- * model asks it, and looks whether it may have. */
+ * A queue may find an event dead earlier or later; the model asks it, and
+ * checks that the answer is allowed. */
 #include "kit.h"
 #include "memory_kit.h"
 #include "queue.h"
@@ -24,15 +25,15 @@
 
 struct model_event {
     bool there;
-    bool all_the_while; /* since the scan under way began */
-    bool ready;         /* met among those */
-    unsigned seen;      /* by the scan under way */
+    bool all_the_while; /* existed since the current scan began */
+    bool ready;         /* found in the ready list */
+    unsigned seen;      /* by the current scan */
     uint64_t order;     /* of its last push or move */
     uint64_t klass;     /* its delay, 0 if alone */
     uint64_t due;
     bool alone;
     bool saved_alone;
-    bool dead; /* met among those */
+    bool dead; /* found in the dead list */
     struct queue_repeat repeat;
     struct queue_tries tries;
     uint64_t token;
@@ -50,12 +51,13 @@ struct model {
     uint64_t cursor;
     bool scanning;
     bool wild;
-    bool starved; /* memory fails, and events of one time come in any order */
-    bool high;    /* the tide */
+    /* allocation fails, and events of one time are in any order */
+    bool starved;
+    bool high; /* state of tide() */
     uint64_t token;
-    uint64_t asked;  /* the time of the last promotion, */
-    uint64_t latest; /* and of that for the latest time */
-    bool sunk;       /* there is a sink */
+    uint64_t asked;  /* time of the last promotion */
+    uint64_t latest; /* the latest of these times */
+    bool sunk;       /* has a sink */
     unsigned events;
     uint64_t count;
     struct model_event event[EVENTS_MAX];
@@ -64,7 +66,7 @@ struct model {
 static struct model model;
 static char model_payload[600];
 
-/* Ids of many sizes, and one of no size. */
+/* Ids of many sizes, and an empty one. */
 static struct bytes
 id_of(unsigned number)
 {
@@ -106,7 +108,7 @@ owner_of(const struct model_event *event)
     return (struct bytes){owner, event->owner_size};
 }
 
-/* The time that counts. */
+/* The relevant time. */
 static uint64_t
 time_of(const struct model_event *event)
 {
@@ -119,7 +121,7 @@ is_spent(const struct model_event *event)
     return event->tries.most > 0 && event->tries.made >= event->tries.most;
 }
 
-/* What a queue tells of an event is so. */
+/* Checks the queue's data about an event. */
 static unsigned
 check_event(const struct queue_event *event)
 {
@@ -164,14 +166,15 @@ earliest(void)
     return due;
 }
 
-/* The latest time that a queue may have looked at. */
+/* The latest time up to which the queue may have promoted events. */
 static uint64_t
 latest(void)
 {
     return model.now > model.latest ? model.now : model.latest;
 }
 
-/* Those that the queue says are dead: those that may be, and all that must. */
+/* Checks the events that the queue reports as dead: all that must be, and only
+ * those that may be. */
 static uint64_t
 check_dead(void)
 {
@@ -200,7 +203,7 @@ check_dead(void)
     return many;
 }
 
-/* Those that are leased by any clock are, and no others. */
+/* Checks that exactly the leased events are reported as such. */
 static void
 check_leased(void)
 {
@@ -234,7 +237,7 @@ check_sink(void)
     CHECK(bytes_equal(sink->dead, bytes_of(model.sunk ? "letters" : "")));
 }
 
-/* The first is one that nobody has, and if it is not dead the one due first. */
+/* Checks the first event: it is not leased, and is dead or due first. */
 static void
 check_first(void)
 {
@@ -291,7 +294,7 @@ choose_tries(struct queue_tries *tries)
     }
 }
 
-/* When it ends, and whose it is. */
+/* Chooses end and owner of a lease. */
 static void
 choose_lease(struct queue_lease *lease)
 {
@@ -327,7 +330,7 @@ note_lease(struct model_event *known, const struct queue_lease *lease)
     }
 }
 
-/* A due time and what goes with it, of an event that is handed in. */
+/* Chooses a due time and related fields of an event. */
 static void
 choose_time(struct queue_event *event)
 {
@@ -399,7 +402,7 @@ do_put(unsigned number)
     note_time(number, &event);
 }
 
-/* Several at once, perhaps one of them twice. */
+/* Adds several at once, possibly one of them twice. */
 static void
 do_put_all(void)
 {
@@ -477,7 +480,7 @@ do_move(unsigned number)
     struct queue_event event = {.id = id_of(number)};
 
     choose_time(&event);
-    event.lease.token = rng_next(&model.rng); /* is passed over */
+    event.lease.token = rng_next(&model.rng); /* ignored */
     int error = queue_move(model.queue, &event);
     event.lease.token = 0;
     if (!model.event[number].there) {
@@ -533,14 +536,14 @@ do_get(unsigned number)
     }
 }
 
-/* Those ready are in order, and so many of them, as were asked for, the first of
- * all. */
+/* Checks that ready events are in order, and that the requested number of them
+ * are the first of all. */
 static uint64_t
 check_ready(const struct queue *queue, uint64_t now, uint64_t most)
 {
     const struct model_event *before = NULL;
     const void *cursor = NULL;
-    uint64_t last = 0; /* time of these */
+    uint64_t last = 0; /* time of the previous event */
     uint64_t many = 0;
 
     for (unsigned i = 0; i < model.events; i++) {
@@ -573,7 +576,7 @@ check_ready(const struct queue *queue, uint64_t now, uint64_t most)
     return many;
 }
 
-/* By a clock that may be ahead of what the queue was told, or behind. */
+/* With a clock that may be ahead of the queue's time, or behind. */
 static void
 do_promote_due(void)
 {
@@ -588,7 +591,7 @@ do_promote_due(void)
     }
     uint64_t before = queue_promote_due(model.queue, at, 0);
     at = at > model.now ? at : model.now;
-    at = at > model.asked ? at : model.asked; /* what was due is so still */
+    at = at > model.asked ? at : model.asked; /* due events stay due */
     model.asked = at;
     model.latest = at > model.latest ? at : model.latest;
     uint64_t dead = check_dead();
@@ -669,7 +672,7 @@ see(const struct queue_event *event, void *arg)
     return rng_below(&model.rng, 16) != 0;
 }
 
-/* A walk in steps, with whatever else in between. */
+/* A scan in steps, with other operations in between. */
 static void
 do_scan(void)
 {
@@ -712,7 +715,7 @@ load(const struct queue_event *event, void *arg)
     return !loading->failed;
 }
 
-/* A queue that was saved and loaded, or copied, goes on as the first would. */
+/* A queue that was saved and loaded, or copied, behaves like the original. */
 static void
 do_copy(bool save)
 {
@@ -785,7 +788,8 @@ step(void)
     }
 }
 
-/* Grows and shrinks: now and then all but a few go, or all come. */
+/* Grows and shrinks: occasionally nearly all events are removed, or all are
+ * added. */
 static void
 tide(void)
 {

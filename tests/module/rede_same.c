@@ -1,9 +1,9 @@
-/* rede_same.c - ReDe's commands reply as ReDe did, where that made sense. */
+/* rede_same.c - ReDe's commands reply as in ReDe, where that made sense. */
 #include "scene.h"
 
 #include <stdio.h>
 
-/* A command at a time, in seconds, and its reply. */
+/* A command at a time in seconds, and its reply. */
 struct rede_step {
     double at;
     const char *line;
@@ -103,9 +103,9 @@ TEST(rede_commands_refuse_what_is_too_long)
     REPLIES(fake, "REDE.PUSH d 10 one e", "+OK");
     command_limits.max_payload = 3;
     REPLIES(fake, "REDE.UPDATE d e four",
-            "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     REPLIES(fake, "REDE.GIDPUSH d 10 four",
-            "!ERR payload too large: 4 bytes, and lawn.max-payload is 3");
+            "!ERR payload of 4 bytes exceeds lawn.max-payload of 3 bytes");
     command_limits.max_payload = 1048576;
     scene_end(fake);
 }
@@ -245,9 +245,9 @@ TEST(rede_commands_bear_pauses_and_limits)
         {0, "LAWN.CONFIG d SET maxlen 1", "+OK"},
         {0, "REDE.PUSH d 1000 one e", "+OK"},
         {0, "REDE.PUSH d 1000 two f",
-         "!FULL the key holds 1 events, and its maxlen is 1"},
+         "!FULL the key holds 1 events; its maxlen is 1"},
         {0, "REDE.GIDPUSH d 1000 two",
-         "!FULL the key holds 1 events, and its maxlen is 1"},
+         "!FULL the key holds 1 events; its maxlen is 1"},
         {0, "LAWN.PAUSE d", "+OK"},
         {2, "REDE.POLL d", "[]"},
         {2, "REDE.XPOLL d", "[]"},
@@ -274,7 +274,7 @@ TEST(rede_gidpush_makes_ids_of_31_letters_each_another)
         (void)snprintf(before, sizeof(before), "%s", id);
     }
     REPLIES(fake, "LAWN.LEN d", "50");
-    /* The numbers come again, but no id does. */
+    /* The random numbers repeat, but no id does. */
     fake->random = 0;
     CHECK(fake_run(fake, "REDE.GIDPUSH d 1000 x")[0] == '"');
     REPLIES(fake, "LAWN.LEN d", "51");
@@ -287,8 +287,7 @@ TEST(rede_test_passes)
 
     REPLIES(fake, "REDE.TEST", "+PASS");
     for (fake->memory = 0; fake->memory < 4; fake->memory++) {
-        CHECK_TEXT(fake_run(fake, "REDE.TEST"),
-                   "!ERR the self-check has failed");
+        CHECK_TEXT(fake_run(fake, "REDE.TEST"), "!ERR self-check failed");
     }
     scene_end(fake);
 }

@@ -1,4 +1,5 @@
-/* registry_times.c - which keys are to be looked at: see module/registry.h. */
+/* registry_times.c - tests of the wake-up times of keys: see
+ * module/registry.h. */
 #include "registry.h"
 
 #include "kit.h"
@@ -9,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Whether the next key taken is this one. */
+/* Returns true if the next key taken is this one. */
 static bool
 registry_gives(uint64_t now, int db, const char *name, uint64_t when)
 {
@@ -236,7 +237,7 @@ TEST(registry_swapped_databases_swap_their_keys)
     CHECK(registry_set(5, bytes_of("five"), 1200));
     CHECK(registry_set(3, bytes_of("three"), 1300));
     registry_swap(1, 5);
-    registry_swap(8, 3); /* there are none in the eighth */
+    registry_swap(8, 3); /* database 8 is empty */
     registry_swap(6, 7);
     registry_swap(1, 1);
     registry_remove(3, bytes_of("three"));
@@ -307,7 +308,7 @@ TEST(registry_sorts_once_after_the_clock_was_set_back)
         CHECK(registry_gives_none(10000 + i - 1));
         CHECK(registry_gives(10000 + i, 0, name, 10000 + i));
     }
-    /* A store is three blocks at least; and one that gets emptier may take some
+    /* A store has at least three blocks; a store that shrinks may allocate some
      * smaller ones. */
     CHECK(memory_calls() - calls < 49);
     registry_flush(-1);
@@ -329,7 +330,7 @@ TEST(registry_without_memory_keeps_what_was_set)
             CHECK_EQ(registry_next(), 1100);
         }
     }
-    /* From what is coming to what is overdue. */
+    /* From the store of coming keys to that of overdue ones. */
     set = false;
     for (uint64_t left = 0; !set; left++) {
         memory_fail_after(left);
@@ -388,7 +389,7 @@ TEST(registry_without_memory_to_sort_is_late_and_not_lost)
         memory_fail_after(UINT64_MAX);
         CHECK_EQ(registry_count(), sorted ? 99 : 100);
         CHECK_EQ(registry_next(), 10050);
-        /* A store goes on with what it does by and by, and may give some back. */
+        /* A store does some work incrementally, and may free memory. */
         CHECK(sorted || memory_blocks() <= blocks);
     }
     CHECK(left > 5);
@@ -415,7 +416,7 @@ TEST(registry_a_key_set_for_the_beginning_of_time_comes)
     registry_flush(-1);
 }
 
-/* MODEL: an array of what was set. */
+/* MODEL: an array of the times. */
 #define REGISTRY_MODEL_DBS 5
 #define REGISTRY_MODEL_NAMES 40
 
@@ -424,7 +425,7 @@ struct registry_model {
     bool past[REGISTRY_MODEL_DBS][REGISTRY_MODEL_NAMES];
 };
 
-/* The earliest of those that were not set for a time that had passed. */
+/* The earliest of those that were not set for a past time. */
 static uint64_t
 registry_model_first(const struct registry_model *model, bool all)
 {

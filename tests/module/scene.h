@@ -19,7 +19,7 @@ scene_check(const char *file, int line, const char *actual,
 #define CHECK_TEXT(actual, expected)                                           \
     scene_check(__FILE__, __LINE__, actual, expected)
 
-/* Both have the same after each command. */
+/* Master and replica are equal after each command. */
 #define REPLIES(fake, line, reply)                                             \
     do {                                                                       \
         scene_check(__FILE__, __LINE__, fake_run(fake, line), reply);          \
@@ -30,7 +30,7 @@ scene_check(const char *file, int line, const char *actual,
 #define NOTED(fake, text)                                                      \
     scene_check(__FILE__, __LINE__, (fake)->noted.at, text)
 
-/* How LAWN.GET META ends for an event that was never leased. */
+/* The end of LAWN.GET META for an event that was never leased. */
 #define PLAIN                                                                  \
     ", \"tries\": 0, \"max-tries\": 0, \"lease-end\": 0, \"owner\": \"\"}"
 
@@ -43,15 +43,16 @@ scene_begin(void)
                                              .max_payload = 1048576,
                                              .max_ttls = 4096,
                                              .lease = 30000};
-    /* Tokens that end as 0 does, whatever the replica heard. */
+    /* Tokens end like 0, whatever the replica received. */
     commands_tokens = (struct commands_tokens){.step = COMMANDS_TOKEN_STEP};
     fake->replica = fake_new();
     fake->blocks = memory_blocks();
     return fake;
 }
 
-/* Runs a command with ever more memory until it has enough: nothing changes
- * before. Returns how often it had not, and its reply is there. */
+/* Runs a command with more and more memory until it succeeds; nothing must
+ * change before. Returns the number of failures; the reply is that of the last
+ * run. */
 static inline uint64_t
 scene_starve(struct fake *fake, const char *line)
 {
@@ -68,7 +69,7 @@ scene_starve(struct fake *fake, const char *line)
     return tries;
 }
 
-/* No memory is left behind. */
+/* Checks that no memory is left. */
 static inline void
 scene_end(struct fake *fake)
 {

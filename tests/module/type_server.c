@@ -1,6 +1,6 @@
-/* type_server.c - what the servers ask of a data type and of the tick, where no
- * server that is at hand would ask it: to move a value's memory, and to go on
- * without memory for the registry. The server here is a few functions. */
+/* type_server.c - tests of the data type and the tick in cases that available
+ * servers do not produce: moving a value's memory, and lack of memory for the
+ * registry. The server here is a few functions. */
 #include "command.h"
 #include "kit.h"
 #include "memory_kit.h"
@@ -27,7 +27,7 @@ struct RedisModuleKey {
     RedisModuleString name;
     int db;
     struct queue *queue;
-    uint64_t ready; /* how often who waits for it was woken */
+    uint64_t ready; /* number of wake-ups of its blocked clients */
     uint64_t told;
 };
 
@@ -246,7 +246,7 @@ fake_cursor_again(RedisModuleScanCursor *cursor)
     fake.at = 0;
 }
 
-/* A key a call. */
+/* One key per call. */
 static int
 fake_scan(RedisModuleCtx *ctx, RedisModuleScanCursor *cursor,
           RedisModuleScanCB found, void *data)
@@ -322,12 +322,12 @@ fake_fire(void)
 
 /* MOVING MEMORY */
 
-/* Of a defragmenter: what it is asked for, and how far it may go. */
+/* A defragmenter: its requests, and its limits. */
 struct RedisModuleDefragCtx {
     bool has_cursor;
     unsigned long cursor;
     uint64_t moved;
-    uint64_t left; /* until it wants to stop */
+    uint64_t left; /* calls until it stops */
     uint64_t share;
 };
 
@@ -380,7 +380,7 @@ filled(uint64_t count)
                                     .repeat.period = i % 11 == 0 ? 5 : 0};
         CHECK_EQ(queue_put(queue, &event), 0);
     }
-    /* Some are ready, some wait. */
+    /* Some are ready, some are pending. */
     (void)queue_promote_due(queue, 3000, count / 3);
     return queue;
 }
@@ -456,7 +456,7 @@ TEST(defrag_goes_on_where_it_stopped_and_moves_each_once)
             CHECK(turns < 10000);
         } while (more);
         CHECK(turns > 1);
-        /* Events, and few blocks beside. */
+        /* Events, and few other blocks. */
         CHECK(defrag.moved >= count && defrag.moved < count + count / 20);
         same_events(value, count);
         take_all(value, count);
@@ -510,7 +510,7 @@ TEST(wake_finds_keys_again_that_there_was_no_memory_for)
     schedule_key(0, bytes_of("first"), first, now);
     schedule_key(1, bytes_of("second"), second, now);
     CHECK_EQ(*queue_armed(first), LAWN_NEVER);
-    /* The search fails as well, and it is not complained of each time. */
+    /* The search fails as well, and is not logged each time. */
     for (int turn = 0; turn < 3; turn++) {
         uint64_t until = (uint64_t)fake_ms() + 120;
         while ((uint64_t)fake_ms() < until) {
@@ -530,7 +530,7 @@ TEST(wake_finds_keys_again_that_there_was_no_memory_for)
     CHECK_EQ(fake.keys[0].told, 1);
     CHECK_EQ(fake.keys[2].told, 1);
     CHECK_EQ(fake.keys[3].ready, 0);
-    /* Then there is nothing more to search for. */
+    /* Then no search is pending. */
     until = (uint64_t)fake_ms() + 10000;
     while (fake.timer != NULL) {
         CHECK((uint64_t)fake_ms() < until);

@@ -4,6 +4,7 @@
     names     the words in `...`: files, folders, functions, tests, theorems
     commands  the verbs and options of lawn and the targets of make
     links     files and headings
+    verdicts  each cell of a column "verdict" is confirmed, fixed here or refuted
     cases     all counterexamples of algorithm.py, and the headings of the tables
               that tools/curves prints; their figures are not compared, `tools/curves
               check` checks how they grow
@@ -124,6 +125,24 @@ def check_links():
     flaws(wrong)
 
 
+def check_verdicts():
+    wrong = []
+    column = None
+    count = 0
+    for line in read(PAGE).splitlines():
+        cells = [cell.strip() for cell in line.split('|')[1:-1]]
+        if not cells:
+            column = None
+        elif column is None:
+            column = cells.index('verdict') if 'verdict' in cells else -1
+        elif column >= 0 and not set(line) <= set('|-'):
+            count += 1
+            if cells[column] not in ('confirmed', 'fixed here', 'refuted'):
+                wrong.append('%s: not a verdict: %s' % (cells[0], cells[column]))
+    assert count > 50, 'the page has hardly any verdicts'
+    flaws(wrong)
+
+
 def check_cases():
     page = read(PAGE)
     cases = re.findall(r'^def (\w+)\(\):$', read('tests/paper/algorithm.py'),
@@ -139,7 +158,8 @@ def check_cases():
 
 
 CHECKS = {'names': check_names, 'commands': check_commands,
-          'links': check_links, 'cases': check_cases}
+          'links': check_links, 'verdicts': check_verdicts,
+          'cases': check_cases}
 
 if __name__ == '__main__':
     if len(sys.argv) != 2 or sys.argv[1] not in CHECKS:

@@ -648,6 +648,20 @@ class Picture:
         equal((texts.count("not measured"), texts.count("lawn")), (3, 1))
         equal(self.open("nothing").count("not measured"), 4)
 
+    def bars_name_every_contender_and_their_source(self):
+        texts = self.open("bars")
+        equal(texts.count("lawn"), 1, "lawn")
+        equal(texts.count("fifo"), 0, "the floor has no bar")
+        equal(texts.count("not measured"), 1, "given up: list")
+        equal(texts[-2:], ["Machine: a <machine>", "Command: a & b"])
+        equal(
+            self.browser.run(
+                "return document.querySelectorAll('rect').length"
+            ),
+            1 + 14,
+            "the background and bars",
+        )
+
     def a_picture_is_dark_where_the_page_is(self):
         color = "return getComputedStyle(document.querySelector('.bg')).fill"
         self.open("picture")

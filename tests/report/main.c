@@ -4,6 +4,7 @@
  *     report picture >SVG        the picture of made-up results
  *     report one >SVG            of a single cell
  *     report nothing >SVG        of no results at all
+ *     report bars >SVG           bars of a single cell
  */
 #include "../../bench/report.h"
 #include "../../bench/workloads.h"
@@ -14,7 +15,7 @@
 #define NAMES 16
 
 static const struct workload made_workloads[] = {
-    {.name = "W1", .title = "start"},
+    {.name = "W1", .title = "start", .operation = "start of a timer"},
     {.name = "W2", .title = "stop"},
     {.name = "W3", .title = "restart"},
     {.name = "W4", .title = "churn"},
@@ -51,9 +52,9 @@ made_row(size_t who, size_t what, double t)
     return row;
 }
 
-/* Prints a picture of the first n cells. */
+/* Prints a picture of the first cells: plots, or bars. */
 static bool
-picture(size_t cells)
+picture(size_t cells, bool bars)
 {
     static const uint64_t ts[] = {1, 20, 1000, 1000000, 100};
     static struct results_cell cell[20];
@@ -62,6 +63,7 @@ picture(size_t cells)
 
     for (size_t i = 0; i < NAMES; i++) {
         made_contenders[i].name = made_names[i];
+        made_contenders[i].title = made_names[i];
         made_contenders[i].kind = i == 0           ? CONTENDER_OURS
                                   : i == NAMES - 1 ? CONTENDER_FLOOR
                                   : i >= 10        ? CONTENDER_PEER
@@ -77,7 +79,8 @@ picture(size_t cells)
             rows[i][j] = made_row(j, i / 5, (double)ts[i % 5]);
         }
     }
-    return report_headline_svg(stdout, &results);
+    return bars ? report_bars_svg(stdout, &results, "a <machine>", "a & b")
+                : report_headline_svg(stdout, &results);
 }
 
 static bool
@@ -111,14 +114,17 @@ main(int argc, char **argv)
         return !page();
     }
     if (strcmp(what, "picture") == 0) {
-        return !picture(20);
+        return !picture(20, false);
     }
     if (strcmp(what, "one") == 0) {
-        return !picture(1);
+        return !picture(1, false);
     }
     if (strcmp(what, "nothing") == 0) {
-        return !picture(0);
+        return !picture(0, false);
     }
-    fputs("usage: report page|picture|one|nothing\n", stderr);
+    if (strcmp(what, "bars") == 0) {
+        return !picture(1, true);
+    }
+    fputs("usage: report page|picture|one|nothing|bars\n", stderr);
     return 2;
 }

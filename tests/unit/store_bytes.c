@@ -180,14 +180,16 @@ TEST(an_id_of_a_store_has_65535_bytes_at_most)
     uint64_t print = trial_print(&t);
     CHECK_EQ(
         lawn_store_start(t.store, id, LAWN_STORE_ID_MAX + 1, 10, "x", 1, 0),
-        -EINVAL);
-    CHECK_EQ(lawn_store_start(t.store, id, SIZE_MAX, 10, "x", 1, 0), -EINVAL);
+        LAWN_STORE_ID_TOO_LARGE);
+    CHECK_EQ(lawn_store_start(t.store, id, SIZE_MAX, 10, "x", 1, 0),
+             LAWN_STORE_ID_TOO_LARGE);
     /* Longer than any timer's is no timer's. */
     CHECK(!lawn_store_get(t.store, id, LAWN_STORE_ID_MAX + 1, NULL));
     CHECK(!lawn_store_stop(t.store, id, LAWN_STORE_ID_MAX + 1));
     CHECK(!lawn_store_touch(t.store, id, LAWN_STORE_ID_MAX + 1, 5));
     CHECK(!lawn_store_touch_at(t.store, id, LAWN_STORE_ID_MAX + 1, 5));
-    CHECK(lawn_store_update(t.store, id, LAWN_STORE_ID_MAX + 1, "x", 1) < 0);
+    CHECK_EQ(lawn_store_update(t.store, id, LAWN_STORE_ID_MAX + 1, "x", 1),
+             -ENOENT);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     CHECK_EQ(trial_mow(&t, 30), 2);
     trial_end(&t);
@@ -261,13 +263,15 @@ TEST(a_payload_of_a_store_has_512_mib_less_one_byte_at_most)
         -ENOSPC);
     CHECK_EQ(lawn_store_start(t.store, "b", 1, 10, "",
                               LAWN_STORE_PAYLOAD_MAX + 1, 0),
-             -EINVAL);
-    CHECK_EQ(lawn_store_start(t.store, "b", 1, 10, "", SIZE_MAX, 0), -EINVAL);
+             LAWN_STORE_PAYLOAD_TOO_LARGE);
+    CHECK_EQ(lawn_store_start(t.store, "b", 1, 10, "", SIZE_MAX, 0),
+             LAWN_STORE_PAYLOAD_TOO_LARGE);
     CHECK_EQ(lawn_store_update(t.store, "a", 1, "", LAWN_STORE_PAYLOAD_MAX),
              -ENOSPC);
     CHECK_EQ(lawn_store_update(t.store, "a", 1, "", LAWN_STORE_PAYLOAD_MAX + 1),
-             -EINVAL);
-    CHECK_EQ(lawn_store_update(t.store, "a", 1, "", SIZE_MAX), -EINVAL);
+             LAWN_STORE_PAYLOAD_TOO_LARGE);
+    CHECK_EQ(lawn_store_update(t.store, "a", 1, "", SIZE_MAX),
+             LAWN_STORE_PAYLOAD_TOO_LARGE);
     CHECK_EQ(trial_print(&t), print); /* [S2] */
     trial_end(&t);
 }

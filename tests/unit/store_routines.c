@@ -134,6 +134,31 @@ TEST(a_start_in_a_store_that_makes_no_sense_is_refused)
     trial_end(&t);
 }
 
+TEST(each_cause_of_a_refused_start_in_a_store_has_an_error_of_its_own)
+{
+    static const unsigned both = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
+    struct trial t;
+
+    trial_begin(&t, NULL);
+    put(&t, "there", 10, "x");
+    uint64_t print = trial_print(&t);
+    CHECK_EQ(
+        lawn_store_start(t.store, "a", LAWN_STORE_ID_MAX + 1, 20, "y", 1, 0),
+        LAWN_STORE_ID_TOO_LARGE);
+    CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, "y",
+                              LAWN_STORE_PAYLOAD_MAX + 1, 0),
+             LAWN_STORE_PAYLOAD_TOO_LARGE);
+    CHECK_EQ(lawn_store_start(t.store, "a", 1, 20, "y", 1, both), -EINVAL);
+    CHECK_EQ(put_how(&t, "there", 20, "y", LAWN_STORE_ABSENT), -EEXIST);
+    CHECK_EQ(put_how(&t, "a", 20, "y", LAWN_STORE_PRESENT), -ENOENT);
+    CHECK_EQ(
+        lawn_store_update(t.store, "there", 5, "y", LAWN_STORE_PAYLOAD_MAX + 1),
+        LAWN_STORE_PAYLOAD_TOO_LARGE);
+    CHECK_EQ(lawn_store_update(t.store, "a", 1, "y", 1), -ENOENT);
+    CHECK_EQ(trial_print(&t), print); /* [S2] */
+    trial_end(&t);
+}
+
 TEST(a_store_looks_up_what_is_there_and_nothing_else)
 {
     struct trial t;

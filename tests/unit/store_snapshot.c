@@ -404,7 +404,7 @@ TEST(a_snapshot_of_version_0_is_not_too_new_but_inconsistent)
     struct tape tape = {0};
 
     tape_header(&tape, 0, 5, 0, 0);
-    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
+    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_INCONSISTENT);
     check_unchanged(store, bytes, 9);
     lawn_store_free(store);
     tape_free(&tape);
@@ -466,17 +466,17 @@ TEST(a_record_that_no_store_can_have_written_is_nonsense)
         {100, 5, 100, 0, 0},
         {1, 1, 1, 1, 0},
         {LAST, LAWN_NEVER, LAST, 1, 0},
-        {0, 5, 0, 1, LAWN_STORE_NONSENSE},
-        {0, 5, 1, 1, LAWN_STORE_NONSENSE},
-        {LAWN_NEVER, 5, LAWN_NEVER, 1, LAWN_STORE_NONSENSE},
-        {LAWN_NEVER, 5, 100, 1, LAWN_STORE_NONSENSE},
-        {99, 5, 100, 1, LAWN_STORE_NONSENSE},
-        {101, 5, 100, 1, LAWN_STORE_NONSENSE},
-        {100, 0, 100, 1, LAWN_STORE_NONSENSE},
-        {100, 5, 100, 2, LAWN_STORE_NONSENSE},
-        {100, 5, 100, 0x81, LAWN_STORE_NONSENSE},
-        {100, 5, 100, 0x101, LAWN_STORE_NONSENSE},
-        {100, 5, 100, 0x8000, LAWN_STORE_NONSENSE},
+        {0, 5, 0, 1, LAWN_STORE_INCONSISTENT},
+        {0, 5, 1, 1, LAWN_STORE_INCONSISTENT},
+        {LAWN_NEVER, 5, LAWN_NEVER, 1, LAWN_STORE_INCONSISTENT},
+        {LAWN_NEVER, 5, 100, 1, LAWN_STORE_INCONSISTENT},
+        {99, 5, 100, 1, LAWN_STORE_INCONSISTENT},
+        {101, 5, 100, 1, LAWN_STORE_INCONSISTENT},
+        {100, 0, 100, 1, LAWN_STORE_INCONSISTENT},
+        {100, 5, 100, 2, LAWN_STORE_INCONSISTENT},
+        {100, 5, 100, 0x81, LAWN_STORE_INCONSISTENT},
+        {100, 5, 100, 0x101, LAWN_STORE_INCONSISTENT},
+        {100, 5, 100, 0x8000, LAWN_STORE_INCONSISTENT},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -495,7 +495,7 @@ TEST(a_deadline_of_never_is_nonsense_among_others_too)
 
     tape_record(&stream, 100, 5, "one", "", 1);
     tape_record(&stream, LAWN_NEVER, 5, "two", "", 1);
-    CHECK_EQ(load_stream(&stream, 2, 100), LAWN_STORE_NONSENSE);
+    CHECK_EQ(load_stream(&stream, 2, 100), LAWN_STORE_INCONSISTENT);
     tape_free(&stream);
 }
 
@@ -504,15 +504,15 @@ TEST(a_count_that_is_not_that_of_the_records_is_nonsense)
     struct tape stream = {0};
 
     CHECK_EQ(load_stream(&stream, 0, LAWN_NEVER), 0);
-    CHECK_EQ(load_stream(&stream, 0, 5), LAWN_STORE_NONSENSE);
-    CHECK_EQ(load_stream(&stream, 1, 5), LAWN_STORE_NONSENSE);
+    CHECK_EQ(load_stream(&stream, 0, 5), LAWN_STORE_INCONSISTENT);
+    CHECK_EQ(load_stream(&stream, 1, 5), LAWN_STORE_INCONSISTENT);
     tape_record(&stream, 5, 1, "a", "", 0);
     tape_record(&stream, 6, 1, "b", "", 0);
     CHECK_EQ(load_stream(&stream, 2, 5), 0);
-    CHECK_EQ(load_stream(&stream, 0, LAWN_NEVER), LAWN_STORE_NONSENSE);
-    CHECK_EQ(load_stream(&stream, 1, 5), LAWN_STORE_NONSENSE);
-    CHECK_EQ(load_stream(&stream, 3, 5), LAWN_STORE_NONSENSE);
-    CHECK_EQ(load_stream(&stream, UINT64_MAX, 5), LAWN_STORE_NONSENSE);
+    CHECK_EQ(load_stream(&stream, 0, LAWN_NEVER), LAWN_STORE_INCONSISTENT);
+    CHECK_EQ(load_stream(&stream, 1, 5), LAWN_STORE_INCONSISTENT);
+    CHECK_EQ(load_stream(&stream, 3, 5), LAWN_STORE_INCONSISTENT);
+    CHECK_EQ(load_stream(&stream, UINT64_MAX, 5), LAWN_STORE_INCONSISTENT);
     tape_free(&stream);
 }
 
@@ -523,7 +523,7 @@ TEST(an_id_for_the_second_time_is_nonsense)
     tape_record(&stream, 5, 1, "same", "one", 0);
     tape_record(&stream, 6, 2, "other", "two", 0);
     tape_record(&stream, 7, 3, "same", "three", 0);
-    CHECK_EQ(load_stream(&stream, 3, 5), LAWN_STORE_NONSENSE);
+    CHECK_EQ(load_stream(&stream, 3, 5), LAWN_STORE_INCONSISTENT);
     tape_free(&stream);
 }
 
@@ -535,7 +535,7 @@ TEST(a_record_that_the_end_cuts_is_nonsense)
     size_t whole = stream.size;
     tape_record(&stream, 6, 2, "two", "payload", 0);
     for (stream.size--; stream.size > whole; stream.size--) {
-        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_NONSENSE);
+        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_INCONSISTENT);
     }
     tape_free(&stream);
 }
@@ -563,7 +563,7 @@ TEST(sizes_whose_sum_is_beyond_4_gib_are_nonsense)
         tape_put(&stream, sizes[i].payload, 4);
         tape_put(&stream, sizes[i].id, 2);
         tape_put(&stream, 0, 2);
-        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_NONSENSE);
+        CHECK_EQ(load_stream(&stream, 2, 5), LAWN_STORE_INCONSISTENT);
         tape_free(&stream);
     }
 }
@@ -577,7 +577,7 @@ TEST(unknown_flags_of_the_whole_are_nonsense)
         tape.size = 0;
         tape_header(&tape, 1, 1u << bit, 0, LAWN_NEVER);
         tape_end(&tape);
-        CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
+        CHECK_EQ(tape_load(&tape, store), LAWN_STORE_INCONSISTENT);
     }
     lawn_store_free(store);
     tape_free(&tape);
@@ -635,13 +635,13 @@ TEST(a_payload_that_is_claimed_takes_no_memory_until_it_comes)
         tape_block(&tape, bytes, blocks % 2 == 0 ? sizeof(bytes) : 1);
     }
     tape_end(&tape);
-    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
+    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_INCONSISTENT);
     record.bytes[19] = 0x20; /* one more than there may be */
     memset(record.bytes + 16, 0, 3);
     tape.size = 0;
     tape_header(&tape, 1, 0, 1, 5);
     tape_block(&tape, record.bytes, record.size);
-    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_NONSENSE);
+    CHECK_EQ(tape_load(&tape, store), LAWN_STORE_INCONSISTENT);
     lawn_store_free(store);
     CHECK_EQ(meter.live, 0);
     tape_free(&tape);
@@ -1162,8 +1162,10 @@ TEST(each_error_has_words)
                                  LAWN_STORE_TOO_NEW,
                                  LAWN_STORE_TRUNCATED,
                                  LAWN_STORE_DAMAGED,
-                                 LAWN_STORE_NONSENSE,
+                                 LAWN_STORE_INCONSISTENT,
                                  LAWN_STORE_TRAILING,
+                                 LAWN_STORE_ID_TOO_LARGE,
+                                 LAWN_STORE_PAYLOAD_TOO_LARGE,
                                  -EEXIST,
                                  -ENOENT,
                                  -ENOTEMPTY,
@@ -1184,6 +1186,6 @@ TEST(each_error_has_words)
     CHECK(strcmp(lawn_store_strerror(1), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(-9999), "unknown error") != 0);
     CHECK(strcmp(lawn_store_strerror(-10000), "unknown error") == 0);
-    CHECK(strcmp(lawn_store_strerror(-10007), "unknown error") == 0);
+    CHECK(strcmp(lawn_store_strerror(-10009), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(INT32_MIN), "unknown error") == 0);
 }

@@ -124,17 +124,20 @@ TEST(a_check_of_workers_names_what_is_broken)
         break_fn *change;
         const char *named;
     } cases[] = {
-        {not_on_the_lawn, "[M1] a timer on a lawn does not say so"},
-        {on_another_lawn, "[M1] a timer on a lawn does not say so"},
-        {not_in_the_mail, "[M2] a timer in the mail does not say so"},
-        {in_anothers_mail, "[M2] a timer in the mail does not say so"},
-        {taken_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
-        {ready_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
-        {aside_and_not_in_the_mail, "[M2] a timer in the mail does not say so"},
-        {on_no_list, "[M3] a worker does not know its shard"},
-        {on_anothers_list, "[M3] a worker does not know its shard"},
-        {in_hand, "a shard has a timer in hand"},
-        {from_the_future, "[M5] a start counts from the future"},
+        {not_on_the_lawn, "[M1] a timer on a lawn is not marked so"},
+        {on_another_lawn, "[M1] a timer on a lawn is not marked so"},
+        {not_in_the_mail, "[M2] a timer in the mail is not marked so"},
+        {in_anothers_mail, "[M2] a timer in the mail is not marked so"},
+        {taken_and_not_in_the_mail,
+         "[M2] a timer in the mail is not marked so"},
+        {ready_and_not_in_the_mail,
+         "[M2] a timer in the mail is not marked so"},
+        {aside_and_not_in_the_mail,
+         "[M2] a timer in the mail is not marked so"},
+        {on_no_list, "[M3] a shard is not on the list of its worker"},
+        {on_anothers_list, "[M3] a shard is not on the list of its worker"},
+        {in_hand, "a worker is changing a timer"},
+        {from_the_future, "[M5] a start time is in the future"},
         {sick_lawn, "a lawn is broken"},
     };
     struct patient p;

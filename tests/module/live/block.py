@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""block.py [--server redis|valkey] [PART OF A NAME] - LAWN.POLL BLOCK: who
-waits is woken by time or by a change, in the order of their coming, once, and
-never early.
+"""block.py [--server redis|valkey] [PART OF A NAME] - LAWN.POLL BLOCK: waiting
+clients are woken by time or by a change, in the order in which they were
+blocked, once, and never early.
 """
 
 import time
@@ -13,7 +13,7 @@ from server import (FAR, PATIENCE, Server, case, clocked, equal, error, main,
 
 
 def waiter(server, *args, protocol=2, db=0):
-    """A new connection that waits when this returns."""
+    """Returns a new connection that is blocked."""
     client = server.client(protocol)
     if db:
         client.call('SELECT', db)
@@ -39,7 +39,8 @@ def time_wakes_who_waits_and_never_early():
 
 @case
 def a_wake_up_is_within_milliseconds_mostly():
-    """On a busy machine not at the first try, and not before others wake."""
+    """On a busy machine several attempts are allowed; other wake-ups are late
+    there, too."""
     server = shared()
 
     def most_are():
@@ -57,8 +58,8 @@ def a_wake_up_is_within_milliseconds_mostly():
 
 @case
 def most_wake_ups_are_within_half_a_millisecond():
-    """By the server's own figure; again on a busy machine, where it may be four
-    times as late as a sleep is there."""
+    """By the server's own measurement. On a busy machine it is tried again; a
+    wake-up may be four times as late as a sleep there."""
     found = []
 
     def most_are():
@@ -91,7 +92,7 @@ def a_clock_set_forward_makes_due_at_once():
         still_waits(server, client)
         step(HOUR // 2 + 1000)
         equal(client.read()[0][:4], ['id', 'i', 'payload', 'p'])
-        # and it goes on from there
+        # and it continues from there
         client = waiter(server)
         before = server.clock()
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 20)
@@ -108,7 +109,7 @@ def a_clock_set_back_makes_nothing_early_and_all_come():
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', due)
         step(-HOUR)
         still_waits(server, client, other)
-        # A key that does not know the time before wakes by the new one.
+        # A key that has not seen the earlier time wakes by the new one.
         before = server.clock()
         server.call('LAWN.PUSH', 'new', 'i', 'p', 'DELAY', 30)
         equal(other.read(), [['i', 'p']])
@@ -150,7 +151,7 @@ def who_becomes_a_master_is_not_late_for_what_was_before():
         equal(server.info('lawn')['lawn_wake_late_us_count'], '0')
         server.call('REPLICAOF', 'NO', 'ONE')
         wait_until(lambda: server.info('lawn')['lawn_wake_late_us_count']
-                   == '1', 'it is told')
+                   == '1', 'it is notified')
         # of the hour, in us
         assert int(server.info('lawn')['lawn_wake_late_us_max']) < 10**9
         equal(server.client().call('LAWN.POLL', 'k', 'BLOCK', 0),
@@ -246,7 +247,7 @@ def every_change_of_a_time_changes_when_it_wakes():
                     (('LAWN.PAUSE', 'k'),
                      ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 15),
                      ('LAWN.RESUME', 'k'))):
-        # One transaction, so that no time passes between.
+        # In one transaction, so that no time passes in between.
         client = waiter(server)
         control = server.client()
         before = now_ms()
@@ -431,7 +432,8 @@ def waiting_ends_after_its_time_with_an_empty_array():
 
 @case
 def who_has_waited_long_enough_takes_nothing_any_more():
-    """Its time is over in the same moment in which something is due: first."""
+    """Its timeout passes at the moment at which an event becomes due; the
+    timeout is handled first."""
     with Server('appendonly', 'yes') as server:
         client = waiter(server, 'LAWN.POLL', 'k', 'BLOCK', 60)
         server.control.pipe([('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
@@ -502,7 +504,7 @@ def who_is_killed_or_leaves_takes_nothing_with_it():
         server.wait_blocked(1)
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 3)
         equal(second.read(), [['i', 'p']])
-        # and one who leaves at the very moment
+        # and one that disconnects at that moment
         third = waiter(server)
         third.close()
         server.call('LAWN.PUSH', 'k', 'j', 'p', 'AT', 1)
@@ -602,7 +604,7 @@ def a_paused_key_wakes_nobody_until_it_is_resumed():
     server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 2)
     server.call('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 10)
     equal(server.client().call('LAWN.POLL', 'other', 'BLOCK', 0),
-          [['i', 'p']])  # so that much time has passed
+          [['i', 'p']])  # much time has passed
     still_waits(server, client)
     server.call('LAWN.RESUME', 'k')
     equal(client.read(), [['i', 'p']])

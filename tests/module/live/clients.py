@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""clients.py - the module by the clients that people have.
+"""clients.py - the module used through common client libraries.
 
-The same talk, line by line, goes through a client library of each of several
-languages, and all must hear the same; then redis-cli in its several ways. One of
-the lines waits for an event that is not yet due when it is sent.
+The same conversation, line by line, is sent through client libraries of several
+languages, and all must print the same replies; then through redis-cli in
+several modes. One line waits for an event that is not yet due when it is sent.
 """
 import json
 import os
@@ -19,9 +19,9 @@ import server
 from server import case, need, shared
 
 CLIENTS = pathlib.Path(__file__).resolve().parent / "clients"
-DELAY = 150  # ms that the event takes to be due
+DELAY = 150  # ms until the event is due
 
-# What is not known before: the token and when it was due.
+# Values that are not known in advance: the token and the due time.
 LEASED = re.compile(r"\[\[job work (\d+) 1 \d+\]\]")
 
 TALK = (
@@ -35,10 +35,10 @@ TALK = (
     ("LAWN.INFO k", "nil"),
     ("LAWN.POLL k BLOCK 1", "[]"),
     ("LAWN.MPUSH k DELAY 3600000 2 a payload-a b payload-b", "2"),
-    ("LAWN.CANCEL k a nobody", "1"),
+    ("LAWN.CANCEL k a missing", "1"),
     ("LAWN.CANCEL k a", "0"),
     ("LAWN.UPDATE k b other", "payload-b"),
-    ("LAWN.GET k nobody META", "nil"),
+    ("LAWN.GET k missing META", "nil"),
     ("LAWN.CONFIG k SET maxlen 7", "OK"),
     ("LAWN.CONFIG k GET maxlen", "[maxlen 7]"),
     ("LAWN.PUSH k c x DELAY soon", "error: delay is not an integer or out of range"),
@@ -60,7 +60,7 @@ TALK = (
 
 
 def talk(*command, **environment):
-    """That a client hears what it should."""
+    """Checks that a client prints the expected replies."""
     one = shared()
     lines = "".join(line + "\n" for line, _ in TALK)
     began = time.monotonic()
@@ -78,7 +78,7 @@ def talk(*command, **environment):
             continue
         assert got == expected, "%s: %s, and not %s" % (line, got, expected)
     assert len(heard) == len(TALK), heard
-    # To the last digit, whatever numbers are in that language.
+    # Exact to the last digit, whatever numbers the language has.
     assert one.call("LAWN.ACK", "l", "job", token[1]) == [1], token[1]
     took = time.monotonic() - began
     assert took >= DELAY / 1000, "it came early: %s" % took
@@ -125,7 +125,7 @@ def cli_command(one):
 
 
 def cli(one, *words, text=None):
-    """What it printed, and then whether it was content."""
+    """Returns the output and whether the exit status was 0."""
     done = subprocess.run(
         [*cli_command(one), *words],
         input=text, capture_output=True, timeout=300, check=False,

@@ -1,11 +1,11 @@
-/* clock.c - a wall clock that a test sets, for a server that this library is
- * loaded into before all others: see block.py.
+/* clock.c - a wall clock that a test sets. The server preloads this library:
+ * see block.py.
  *
- * LAWN_CLOCK names a file of 8 bytes, a number of milliseconds by which the clock
- * is ahead. A timer of the kernel's that is set for a time is moved with it, and,
- * as the kernel does it for those who ask for that, fires when the clock is set:
- * which is seen when somebody next asks for the time. LAWN_NO_TIMER: there are no
- * such timers.
+ * LAWN_CLOCK names a file of 8 bytes: the number of milliseconds by which the
+ * clock is ahead. A kernel timer with an absolute time is moved with it. As in
+ * the kernel, a timer that requests this also fires when the clock is set;
+ * here, at the next reading of the clock. With LAWN_NO_TIMER there are no such
+ * timers.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <dlfcn.h>

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""clocks.py [--server redis|valkey] [PART OF A NAME] - nodes whose clocks are an
-hour apart, and failovers between them: nothing is lost, nothing comes twice, the
-master's clock alone counts, and tokens of leases go up whatever the clocks say.
+"""clocks.py [--server redis|valkey] [PART OF A NAME] - nodes whose clocks are
+an hour apart, and failovers between them: nothing is lost or delivered twice,
+only the master's clock counts, and lease tokens increase whatever the clocks
+are.
 """
 
 from pairs import follow, replica_of, same_data, tear_down
@@ -16,9 +17,9 @@ LEASE = 30 * 1000
 
 
 class Pair:
-    """A master by the real clock, and a replica whose clock differs, with events
-    that are due at once, in half an hour, and in three; of those due, a third
-    is leased, and half of that done."""
+    """A master with the real clock and a replica with a different one, with
+    events that are due at once, in half an hour, and in three hours. Of the due
+    ones a third is leased, and half of these are acknowledged."""
 
     def __init__(self, ahead):
         self.clock = Clock()
@@ -54,7 +55,7 @@ def promote(server):
 
 
 def taken(server):
-    """All that it hands out now: {id: token}, none of them twice."""
+    """Takes all available events: {id: token}, none twice."""
     got = {}
     while rows := server.call('LAWN.LEASE', 'k', 'v', 'LEASE', 10 * HOUR,
                               'COUNT', 50):
@@ -71,7 +72,7 @@ def acknowledge(server, tokens):
 
 
 def sunk(server):
-    """What has gone into the stream, none of it twice."""
+    """Returns the entries of the stream, none twice."""
     names = [dict(zip(row[1][::2], row[1][1::2]))[b'id'].decode()
              for row in server.call('XRANGE', '{s}stream', '-', '+')]
     equal(len(names), len(set(names)), 'entries of the stream')
@@ -103,14 +104,14 @@ def one_an_hour_ahead_that_takes_over_has_all_once_an_hour_early():
     sinks(pair.replica, {f'{kind}{i}' for kind in (SOON, LATER)
                          for i in range(EACH)})
     got = taken(pair.replica)
-    # By its clock leases have ended, too: the work is given to somebody else.
+    # By its clock the leases have ended, too, so the work is leased again.
     equal(sorted(got), sorted(pair.all_but_done(SOON, LATER)))
     for name, token in pair.tokens.items():
         if name not in pair.done:
             assert got[name] > token, 'a later token is greater'
             equal(pair.replica.call('LAWN.ACK', 'k', name, token), [0])
     acknowledge(pair.replica, got)
-    equal(pair.replica.call('LAWN.LEN', 'k'), EACH, 'what is due in three hours')
+    equal(pair.replica.call('LAWN.LEN', 'k'), EACH, 'events due in three hours')
     pair.master.process = None
     pair.end()
 
@@ -121,18 +122,19 @@ def one_an_hour_behind_that_takes_over_has_all_once_and_nothing_early():
     pair.master.kill()
     promote(pair.replica)
     server = pair.replica
-    # A key's time does not run back: what was due on the old master still is.
+    # A key's time does not decrease: events that were due on the old master
+    # still are.
     sinks(server, {f'{SOON}{i}' for i in range(EACH)})
     got = taken(server)
     equal(sorted(got), sorted(pair.all_but_done(SOON) - set(pair.tokens)))
-    # Its clock is behind, yet its tokens are greater than those it has heard of.
+    # Its clock is behind, but its tokens are greater than those it received.
     assert min(got.values()) > max(pair.tokens.values()), got
     acknowledge(server, got)
     for name in set(pair.tokens) - pair.done:
         equal(server.call('LAWN.ACK', 'k', name, pair.tokens[name]), [1],
-              'who had leased it may still say that it is done')
+              'a previous owner can still acknowledge it')
         pair.done.add(name)
-    # A delay counts from what the key has seen, which its clock has to reach.
+    # A delay counts from the key's time, which the clock has to reach first.
     server.call('LAWN.PUSH', 'k', 'new', 'p', 'DELAY', 10)
     equal(taken(server), {}, 'nothing early')
     pair.clock.step(HOUR)
@@ -167,7 +169,7 @@ def there_and_back_between_clocks_an_hour_apart_nothing_is_lost_or_twice():
         if ahead > 0:
             equal(sorted(both), sorted(pair.all_but_done(SOON, LATER)))
         else:
-            # Those leased are not yet due again by the first one's clock.
+            # The leased ones are not yet due again by the first server's clock.
             equal(sorted(both), sorted(pair.all_but_done(SOON) - set(pair.tokens)))
         acknowledge(pair.master, second)
         gone = len(both) + len(pair.done)

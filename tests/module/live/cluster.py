@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""cluster.py - three masters with a replica each, and what is lost and comes twice
-when one of them fails, is failed over, or gives slots away.
+"""cluster.py - three masters with a replica each: counts lost and duplicated
+events when a master fails, is failed over, or gives slots away.
 
-Events are spread over timers:{0} to timers:{15}, which are leased, over sunk:{0} to
-sunk:{15}, which have streams as their sinks, and some keys that are polled. Producers and consumers follow MOVED and ASK, as
-client libraries do. What is counted, and what is allowed, stands in ledger.py; a
-line tells the counts of each scenario, and a last one those of all.
+Events are distributed over timers:{0} to timers:{15}, which are leased, over
+sunk:{0} to sunk:{15}, which have streams as sinks, and some keys that are
+polled. Producers and consumers follow MOVED and ASK, like client libraries.
+ledger.py defines the counts and the limits. One line is printed per scenario,
+and a last one with the totals.
 """
 import random
 import threading
@@ -31,7 +32,8 @@ CLUSTER = []
 
 
 def cluster():
-    """The one that all scenarios share: to make it takes seconds."""
+    """Returns the cluster that all scenarios share, because creating one takes
+    seconds."""
     if not CLUSTER or any(node.process is None for node in CLUSTER[0].nodes):
         CLUSTER[:] = [nodes.Cluster()]
         for node in CLUSTER[0].nodes:
@@ -40,8 +42,8 @@ def cluster():
 
 
 class Slots:
-    """Which server has which slot, for those who ask; kept up to date by what
-    servers answer, and by a look at them now and then."""
+    """Knows which server has which slot; updated by the servers' replies, and
+    by querying them now and then."""
 
     def __init__(self, ledger, ports):
         self.ledger = ledger
@@ -71,8 +73,8 @@ class Slots:
             self.problem = problem
 
     def look(self):
-        """At all servers: how far those have got that took over, and who has
-        what, by who has heard of the newest change."""
+        """Queries all servers: how much history the promoted ones have, and the
+        owners of slots, by the server with the newest change."""
         with self.lock:
             self._look()
 
@@ -84,8 +86,8 @@ class Slots:
                 if client is None:
                     client = self.clients[port] = resp.Client(port, 2, 1)
                 text = client.call('CLUSTER', 'INFO').decode()
-                # One that comes back takes itself for a master at first, with
-                # what its dump file knew, and serves no key.
+                # A restarted master considers itself a master at first, with
+                # the data of its dump file, and serves no key.
                 if 'cluster_state:ok' in text:
                     self.ledger.effect(client.call('INFO', 'replication'))
                 epoch = int(text.split('cluster_current_epoch:')[1].split()[0])
@@ -103,7 +105,7 @@ class Slots:
             self.owners[first:last + 1] = [place[1]] * (last - first + 1)
 
     def call(self, key, *args):
-        """A command of the test's own, wherever the key is."""
+        """Runs a command of the test on the server that has the key."""
         for _ in range(100):
             with resp.Client(self.place(key)) as client:
                 reply = client.call(*args)
@@ -163,7 +165,7 @@ def taken_over(trial, master, replica):
 
 
 def ask_again(replica):
-    """For a failover, which the server gives up after five seconds."""
+    """For a failover, which the server abandons after five seconds."""
     asked = [0]
 
     def done():
@@ -196,7 +198,7 @@ def a_master_that_comes_back_follows_who_took_over(trial):
     with trial.cluster.hasty(nodes.HURRIED):
         nodes.freeze(master)
         try:
-            # Others are asked: the stopped one does not answer.
+            # Query others: the stopped server does not answer.
             wait_until(lambda: nodes.replication(replica)['role'] == 'master',
                        'the replica takes over', 2 * server.PATIENCE)
             trial.route.look()
@@ -221,10 +223,10 @@ def a_failover_by_hand_loses_and_doubles_nothing(trial):
 
 @scenario('CLUSTER FAILOVER TAKEOVER')
 def a_replica_that_takes_over_too_early_loses_only_what_it_had_not_heard(trial):
-    """Its master lets it in no more, and goes on."""
+    """Its master rejects it, and continues."""
     master = trial.cluster.owner(nodes.slot(trial.dice.choice(LEASED)))
     replica = trial.cluster.replica_of(master)
-    equal(replica.call('CONFIG', 'SET', 'masteruser', 'nobody', 'masterauth',
+    equal(replica.call('CONFIG', 'SET', 'masteruser', 'wrong', 'masterauth',
                        'x'), resp.OK)
     equal(replica.call('CLIENT', 'KILL', 'TYPE', 'master'), 1)
     wait_until(lambda: replica.info('replication')['master_link_status']
@@ -241,7 +243,7 @@ def a_replica_that_takes_over_too_early_loses_only_what_it_had_not_heard(trial):
 
 @scenario('reshard', lossless=True)
 def slots_that_move_under_load_lose_and_double_nothing(trial):
-    """The lowest slots of one master: there are always partitions among them."""
+    """The lowest slots of one master, which always contain partitions."""
     low = [key for key in LEASED if nodes.slot(key) < 300]
     source = trial.cluster.owner(nodes.slot(low[0]))
     target = trial.dice.choice([node for node in trial.cluster.masters()
@@ -258,7 +260,7 @@ def slots_that_move_under_load_lose_and_double_nothing(trial):
 # BY HAND
 
 class Move:
-    """A slot that goes from one master to another, step by step."""
+    """A slot that is migrated from one master to another, step by step."""
 
     def __init__(self, tag):
         self.cluster = cluster()
@@ -280,7 +282,7 @@ class Move:
                                self.cluster.ident(self.target)), resp.OK)
 
     def migrate(self, *keys):
-        """How long that took, in ms."""
+        """Returns the duration in ms."""
         began = time.monotonic()
         equal(self.source.call('MIGRATE', '127.0.0.1', self.target.port, '', 0,
                                60000, 'KEYS', *keys), resp.OK)
@@ -293,7 +295,7 @@ class Move:
                   resp.OK)
 
     def there(self, *args):
-        """Asks the target while the slot is not its own yet."""
+        """Sends a command to the target while it does not own the slot yet."""
         client = self.target.control
         equal(client.one('ASKING'), resp.OK)
         return client.one(*args)
@@ -303,15 +305,15 @@ class Move:
 
 
 def handed(move, stream, ids):
-    """That a stream has each event once."""
+    """Checks that a stream has each event once."""
     rows = move.target.call('XRANGE', stream, '-', '+')
     got = [bytes(fields[1]) for _, fields in rows]
     equal(sorted(got, key=int), ids, 'each once')
 
 
 def a_sink_whose_slot_is_on_its_way_keeps_its_events():
-    """The key goes first, or the stream does: neither server may write as long as
-    the other has the rest."""
+    """Either the key or the stream is migrated first: neither server may write
+    while the other one has the rest."""
     for first in ('key', 'stream'):
         move = Move(b'{sink %s}' % first.encode())
         key, stream = move.key('later'), move.key('out')
@@ -325,7 +327,7 @@ def a_sink_whose_slot_is_on_its_way_keeps_its_events():
         keeper = move.target if first == 'key' else move.source
         before = int(keeper.lawn()['deferred_by_slot'])
         move.migrate(key if first == 'key' else stream)
-        # Some that cannot have been handed on before.
+        # Some that cannot have been delivered before.
         last = ('LAWN.MPUSH', key, 'AT', begin, 500,
                 *sum([(id_, b'p' + id_) for id_ in ids[1500:]], ()))
         equal(move.there(*last) if first == 'key'
@@ -364,7 +366,7 @@ def a_large_key_moves_with_what_is_due_waits_and_is_leased():
     print(f'{server.KIND}-server cluster: a key of {MANY} events moved in '
           f'{took:.0f} ms')
     move.finish()
-    # Those who had leased before know the token; it is good here as well.
+    # Clients that leased before have the token, which is valid here, too.
     words = [word for id_, _, token, _, _ in leased for word in (id_, token)]
     equal(move.target.call('LAWN.ACK', key, *words), [1] * len(leased))
     got = {bytes(id_) for id_, *_ in leased}
@@ -400,7 +402,7 @@ def a_client_that_waits_for_a_key_is_redirected_to_where_its_slot_has_gone():
         reply = waiter.read()
         assert isinstance(reply, resp.Error) and reply.startswith(b'MOVED'), \
             (words, reply)
-    # There they get what comes.
+    # There they receive new events.
     waiters = [move.target.client() for _ in waiters]
     move.target.waits(waiters[0], 'LAWN.LEASE', key, 'o', 'BLOCK', 0)
     equal(move.target.call('LAWN.PUSH', key, 'i', 'p', 'DELAY', 20), 'i')

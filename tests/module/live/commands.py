@@ -14,12 +14,12 @@ LIMIT = 2**53
 WRONG_TYPE = error('WRONGTYPE Operation against a key holding the wrong kind '
                    'of value')
 SYNTAX = error('ERR syntax error')
-# What no number is, or none in a range from 0 to LIMIT.
+# Words that are not numbers, or not in the range from 0 to LIMIT.
 NO_NUMBERS = ('', 'x', '1.5', '1e3', '0x10', ' 1', '1 ', '-1', '1\0', '--1',
               str(LIMIT + 1), str(2**63), str(2**64), '9' * 30)
 
-# Each command: how few and how many words it takes, its name included (None:
-# any number), and the words of a call that is right.
+# Each command: minimum and maximum number of words, including its name (None:
+# unlimited), and the words of a valid call.
 COMMANDS = {
     'lawn.push': (6, None, ('id', 'payload', 'DELAY', FAR)),
     'lawn.mpush': (7, None, ('DELAY', FAR, 1, 'id', 'payload')),
@@ -43,7 +43,7 @@ COMMANDS = {
     'lawn.sink': (3, None, ('NONE',)),
     'lawn.apply': (3, None, ('DEL', 'id')),
 }
-# What GET META tells of an event that nobody has leased.
+# The fields of GET META for an event that was never leased.
 FREE = {b'tries': 0, b'max-tries': 0, b'lease-end': 0, b'owner': b''}
 
 
@@ -56,7 +56,7 @@ def no_number(what):
 
 
 def as_map(reply, protocol):
-    """A map, which RESP2 has as a flat array."""
+    """Returns a map, which is a flat array in RESP2."""
     if protocol == 3:
         assert isinstance(reply, resp.Map), f'no map: {reply!r}'
         return dict(reply)
@@ -176,8 +176,7 @@ def words_are_taken_in_any_case_of_letters():
 
 @case
 def keys_and_ids_are_as_long_as_65535_bytes():
-    long_key = error('ERR key names longer than 65535 bytes cannot be used '
-                     'with lawn')
+    long_key = error('ERR key name is longer than 65535 bytes')
     for client in each_protocol():
         equal(client.call('LAWN.PUSH', 'k' * 65535, 'i' * 65535, 'p', 'AT', 1),
               'i' * 65535)
@@ -269,7 +268,7 @@ def push_reports_which_number_is_wrong():
                     (('DELAY', 1, 'EVERY', 1, 'TIMES', bad), 'times'),
                     (('DELAY', 1, 'JITTER', bad), 'jitter')):
                 if what == 'times' and bad.isdigit() and len(bad) < 20:
-                    continue  # how large it may be is not said
+                    continue  # its maximum size is unspecified
                 equal(client.call('LAWN.PUSH', 'k', 'i', 'p', *args),
                       no_number(what), repr(args))
         equal(client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 1, 'EVERY', 0),
@@ -404,8 +403,8 @@ def a_payload_above_the_limit_is_refused():
     for client in each_protocol():
         client.call('CONFIG', 'SET', 'lawn.max-payload', 100)
         try:
-            refused = error('ERR payload too large: 101 bytes, and '
-                            'lawn.max-payload is 100')
+            refused = error('ERR payload of 101 bytes exceeds '
+                            'lawn.max-payload of 100 bytes')
             equal(client.call('LAWN.PUSH', 'k', 'i', 'x' * 101, 'DELAY', FAR),
                   refused)
             equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, 'a', 'a',
@@ -420,8 +419,8 @@ def a_payload_above_the_limit_is_refused():
         equal(client.call('LAWN.PUSH', 'k', 'i', b'z' * 2**20, 'DELAY', FAR),
               'i')
         equal(client.call('LAWN.PUSH', 'k', 'i', b'z' * (2**20 + 1), 'DELAY',
-                          FAR), error('ERR payload too large: 1048577 bytes, '
-                                      'and lawn.max-payload is 1048576'))
+                          FAR), error('ERR payload of 1048577 bytes exceeds '
+                                      'lawn.max-payload of 1048576 bytes'))
 
 
 # MPUSH
@@ -460,7 +459,8 @@ def mpush_is_all_or_nothing():
         equal(client.call('EXISTS', 'k'), 0)
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2)
         equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 3, *'aabbcc'),
-              error("FULL 3 events at once are more than the key's maxlen 2"))
+              error("FULL 3 events in one command exceed the key's maxlen "
+                    "of 2"))
         equal(client.call('LAWN.LEN', 'k'), 0)
 
 
@@ -860,7 +860,7 @@ def len_counts_all_waiting_or_due():
 
 
 def scan(client, *args):
-    """All ids that a whole walk tells."""
+    """Returns all ids of a complete scan."""
     cursor, ids = b'0', []
     while True:
         got = client.call('LAWN.SCAN', 'k', cursor, *args)
@@ -907,7 +907,7 @@ def scan_bears_changes_and_misses_nothing_that_stays():
         if cursor == b'0':
             break
         number += 1
-        if number < 40:  # it grows, and then it shrinks
+        if number < 40:  # it grows, and then shrinks
             client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 300, *[
                 f'{number}-{i // 2}' for i in range(600)])
         elif number < 79:
@@ -1082,7 +1082,7 @@ def config_get_is_a_map():
                                  'maxlen'), client.protocol)
         assert got == {b'overflow': b'reject', b'maxlen': 0}, got
         equal(client.call('LAWN.CONFIG', 'k', 'GET', 'what'),
-              error(f"ERR unknown setting 'what': there are {NAMES}"))
+              error(f"ERR unknown setting 'what'; known are {NAMES}"))
 
 
 @case
@@ -1097,19 +1097,20 @@ def config_set_is_all_or_nothing():
                      client.protocol), whole)
         for args, text in (
                 (('maxlen', 7, 'what', 1),
-                 f"ERR unknown setting 'what': there are {NAMES}"),
+                 f"ERR unknown setting 'what'; known are {NAMES}"),
                 (('maxlen', 7, 'maxbytes', 'x'),
-                 "ERR bad value for maxbytes: 'x'"),
-                (('maxlen', 'x'), "ERR bad value for maxlen: 'x'"),
-                (('maxlen', -1), "ERR bad value for maxlen: '-1'"),
+                 "ERR invalid value for maxbytes: 'x'"),
+                (('maxlen', 'x'), "ERR invalid value for maxlen: 'x'"),
+                (('maxlen', -1), "ERR invalid value for maxlen: '-1'"),
                 (('maxlen', 7, 'overflow', 'what'),
-                 "ERR bad value for overflow: 'what' (reject or drop-oldest)"),
+                 "ERR invalid value for overflow: 'what'; use reject or "
+                 "drop-oldest"),
                 (('maxlen', 7, 'tries', 2**32),
-                 f"ERR bad value for tries: '{2**32}'"),
+                 f"ERR invalid value for tries: '{2**32}'"),
                 (('maxlen', 7, 'lease', LIMIT + 1),
-                 f"ERR bad value for lease: '{LIMIT + 1}'"),
+                 f"ERR invalid value for lease: '{LIMIT + 1}'"),
                 (('maxlen', 7, 'resolution-ms', 'x'),
-                 "ERR bad value for resolution-ms: 'x'")):
+                 "ERR invalid value for resolution-ms: 'x'")):
             equal(client.call('LAWN.CONFIG', 'k', 'SET', *args), error(text))
         for args in (('SET',), ('SET', 'maxlen'), ('SET', 'maxlen', 1, 'x'),
                      ('WHAT',)):
@@ -1140,7 +1141,7 @@ def a_full_key_refuses_and_changes_nothing():
     for client in each_protocol():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2)
         client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, *'aabb')
-        full = error('FULL the key holds 2 events, and its maxlen is 2')
+        full = error('FULL the key holds 2 events; its maxlen is 2')
         equal(client.call('LAWN.PUSH', 'k', 'c', 'p', 'DELAY', FAR), full)
         equal(client.call('LAWN.PUSH', 'k', '*', 'p', 'DELAY', FAR), full)
         equal(client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 2, *'aacc'), full)
@@ -1155,7 +1156,7 @@ def a_key_full_of_bytes_refuses_and_counts_a_replacement_as_free():
     for client in each_protocol():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxbytes', 20)
         equal(client.call('LAWN.PUSH', 'k', 'a', 'x' * 19, 'DELAY', FAR), 'a')
-        full = "FULL the key's ids and payloads would take {} bytes, and its " \
+        full = "FULL the key's ids and payloads would take {} bytes; its " \
                "maxbytes is 20"
         equal(client.call('LAWN.PUSH', 'k', 'b', '', 'DELAY', FAR),
               error(full.format(21)))
@@ -1180,7 +1181,7 @@ def drop_oldest_drops_what_is_due_first():
             client.call('LAWN.PUSH', 'k', id_, 'p', 'AT',
                         2**50 + ord(id_) * 10)
             equal(client.call('LAWN.LEN', 'k'), min(i + 1, 3))
-        # b was first when a came
+        # b was due first when a was added
         equal(sorted(scan(client)), ['a', 'c', 'd'])
         equal(client.call('LAWN.PUSH', 'k', 'c', 'again', 'AT', 2**50), 'c')
         equal(sorted(scan(client)), ['a', 'c', 'd'])
@@ -1193,7 +1194,7 @@ def drop_oldest_drops_what_is_due_first():
               [b'dropped'], 3)
         got = client.call('LAWN.PUSH', 'k', 'f', 'x' * 100, 'AT', 2**51)
         assert re.fullmatch(rb"FULL the key's ids and payloads would take "
-                            rb'(101|113) bytes, and its maxbytes is 12',
+                            rb'(101|113) bytes; its maxbytes is 12',
                             got), got
         equal(sorted(scan(client)), ['d', 'e'])
 
@@ -1321,7 +1322,8 @@ def a_partition_is_the_slot_of_the_id_modulo_its_number():
     for client in each_protocol():
         for id_, slot in (('', 0), ('123456789', 0x31c3), (b'\0\xff', None),
                           ('order:17', None)):
-            if slot is None:  # the server has the same for keys without braces
+            # the server's hash is the same for keys without braces
+            if slot is None:
                 found = client.call('EVAL', """local c = 0
                     for i = 1, #ARGV[1] do
                         c = bit.bxor(c, bit.lshift(ARGV[1]:byte(i), 8))

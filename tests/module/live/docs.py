@@ -1,28 +1,28 @@
 #!/usr/bin/env python3
-"""docs.py [--server redis|valkey] [PART OF A NAME] - what docs/ says of the module is
-true.
+"""docs.py [--server redis|valkey] [PART OF A NAME] - checks the statements and
+examples of docs/ about the module.
 
-Each chapter of a page, what stands below a heading "## ", is a case: its blocks
-are run in their order, on a server that is empty at first:
+Each chapter of a page, the part below a heading "## ", is a case. Its blocks
+are run in order, on a server that is empty at first:
 
     ```redis   lines that begin with "> " are typed into redis-cli -3, which must
-               show what stands between them
-    ```sh      commands of a shell, which must print
-    ```output  the block that follows. A server that they start is started, with
-               a port and a folder of its own, and redis-cli talks to that one,
-               or else to ours; make has been run before
-    ```python  likewise, by Debian's Python, which has the package redis
-    ```js      likewise, by node, with Debian's package node-redis
+               print the text between them
+    ```sh      shell commands, which must print
+    ```output  the block that follows. A server that they start gets its own port
+               and folder, and redis-cli connects to it, or else to the shared
+               server; make has been run before
+    ```python  the same with Debian's Python, which has the package redis
+    ```js      the same with node and Debian's package node-redis
     ```conf    settings: those of examples/module/lawn.conf, with which a server
-               starts; also with those that stand behind a # there
+               starts; also with those that are commented out there
 
-Any other block is an error: nothing is left unchecked by mistake. What is another
-number each time need not be the same: one of three digits and more that no line
-typed before it has said, which must have as many digits or one less; and how
-late something was. If a line repeats such a number, as a token, then it is typed as
-the server told it. The README's commands, which say in words what they print, are
-run as well. Further cases compare the lists of the pages with what the server says of
-the module.
+Any other block is an error, so that nothing is left unchecked by mistake.
+Numbers that differ on each run need not match: a number of three or more digits
+that does not occur in an earlier typed line, if it has as many digits or one
+less; and lateness. If a later line contains such a number, for example a token,
+it is typed with the server's value. The commands of the README, whose output is
+described in words, are run as well. Further cases compare the lists of the
+pages with the server's information about the module.
 """
 
 import binascii
@@ -48,10 +48,11 @@ PAGES = [ROOT / 'docs' / name for name in (
     'MODULE.md', 'JOBS.md', 'CLUSTER.md', 'MODULE-OPERATIONS.md', 'REDE.md')]
 MANUAL, JOBS, CLUSTER, OPERATIONS, REDE = PAGES
 README = ROOT / 'README.md'
+LIBRARY = ROOT / 'docs/LIBRARY.md'
 
 
 class Block:
-    """A block of a page, or what a server shows in its place."""
+    """A block of a page, or the server's output for it."""
 
     def __init__(self, kind, page, number):
         self.kind = kind
@@ -63,7 +64,7 @@ class Block:
 
 
 def chapters(page):
-    """Titles of chapters, and their blocks."""
+    """Returns the titles of chapters and their blocks."""
     found = {'': []}
     title, block = '', None
     for number, line in enumerate(page.read_text().splitlines(), 1):
@@ -82,8 +83,8 @@ def chapters(page):
 
 
 def numbers_vary(shown, typed):
-    """A pattern of what the page shows, with groups for numbers of the moment,
-    and these as they are in the page."""
+    """Returns a pattern of the page's text with groups for varying numbers, and
+    these numbers as printed in the page."""
     said = set(re.findall(r'\d+', typed))
     pattern = ''
     late = False
@@ -102,7 +103,7 @@ def numbers_vary(shown, typed):
 
 
 def compare(block, shown, got, typed):
-    """What numbers of the moment were."""
+    """Returns the actual values of the varying numbers."""
     pattern, varied = numbers_vary(shown, typed)
     match = re.fullmatch(pattern, got)
     assert match, (f'{block.where}: the page shows\n{shown}\n'
@@ -119,13 +120,13 @@ def client(port):
 
 
 def try_typed(block, port):
-    """The lines of a block, each reply compared."""
+    """Types the lines of a block, and compares each reply."""
     steps = []
     for line in block.lines:
         if line.startswith('> '):
             steps.append([line[2:], ''])
         else:
-            assert steps, f'{block.where}: who says that?'
+            assert steps, f'{block.where}: output without a command'
             steps[-1][1] += line + '\n'
     typed = ''
     told = {}
@@ -136,7 +137,8 @@ def try_typed(block, port):
             [*client(port), '-3', '--no-raw'], input=command + '\n',
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
             timeout=server.PATIENCE, check=False)
-        # What took long, the client says how long; and it ends lines by spaces.
+        # The client prints the duration of slow commands, and ends lines with
+        # spaces.
         got = re.sub(r'^\(\d+\.\d+s\)\n| +$', '', done.stdout, flags=re.M)
         told.update(compare(
             block, f'> {command}\n{shown}',
@@ -151,9 +153,9 @@ def write_command(folder, name, text):
 
 
 class Shell:
-    """A folder in which commands of a shell find what they would at home:
-    build/, examples/, servers and their clients. Those who start a server talk to
-    it, and the others to the one of the port."""
+    """A folder in which shell commands find build/, examples/, servers and
+    clients as in the source tree. Commands that start a server use that server,
+    the others the one of the port."""
 
     def __init__(self, folder, port):
         self.folder = pathlib.Path(folder)
@@ -176,7 +178,7 @@ class Shell:
                 f'{self.port} --bind 127.0.0.1 --dir {folder} --save "" '
                 f'--pidfile {folder}/pid --logfile {folder}/log\n')
             ours, its = map(shlex.join, (client(port), client(self.port)))
-            # A server that goes to the background is not yet ready.
+            # A server that goes to the background is not ready yet.
             write_command(
                 bin_, kind + '-cli',
                 f'[ -e {self.started} ] || exec {ours} "$@"\n'
@@ -187,7 +189,7 @@ class Shell:
                 f'exec {its} "$@"\n')
 
     def run(self, text):
-        """What it printed."""
+        """Returns its output."""
         path = f'{self.folder}/bin:{os.environ["PATH"]}'
         try:
             done = subprocess.run(
@@ -220,8 +222,8 @@ def shell(text, port):
 
 
 def cluster_shell(text):
-    """What commands printed that start servers of a cluster: on other ports than
-    they say, and with the binaries of this kind."""
+    """Returns the output of commands that start the servers of a cluster: on
+    other ports than written, and with the binaries of this kind."""
     for port in sorted(set(re.findall(r'\b70\d\d\b', text))):
         text = text.replace(port, str(nodes.Node.pick_port()))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
@@ -290,7 +292,7 @@ def try_settings(block):
                 assert got.decode() == want, (name, got, want)
 
 
-# What prints, and has it compared with the block that follows.
+# Blocks whose output is compared with the block that follows.
 COMMANDS = {'sh': try_shell, 'python': try_python, 'js': try_node}
 
 
@@ -331,7 +333,7 @@ for path in PAGES:
 
 
 def block_with(page, kind, words):
-    """The one block of the page that has these words."""
+    """Returns the only block of the page with these words."""
     found, = (block for blocks in chapters(page).values() for block in blocks
               if block.kind == kind and words in block.text())
     return found
@@ -340,7 +342,7 @@ def block_with(page, kind, words):
 REFUSED = """
 import threading
 
-def mend():
+def fix():
     while not server.info('commandstats').get(
             'cmdstat_lawn.poll', {}).get('rejected_calls'):
         time.sleep(0.01)
@@ -348,19 +350,19 @@ def mend():
 
 lawn('LAWN.PUSH', 'mails', 'ana', 'after all', 'DELAY', 0)
 server.config_set('min-replicas-to-write', 1)
-threading.Thread(target=mend).start()
+threading.Thread(target=fix).start()
 print(next(events('mails'))['payload'])
 """
 
 
 def users(one):
-    """Those of the page, each logged in."""
+    """Creates the users of the page, each logged in."""
     block = block_with(OPERATIONS, 'redis', 'ACL SETUSER')
     logged = {}
     for line in block.lines:
         if line.startswith('> ACL SETUSER'):
             command = line[2:].split()
-            ok(one.call(*command, '+echo'))     # which our client says
+            ok(one.call(*command, '+echo'))  # which our client sends
             secret = next(word[1:] for word in command if word[0] == '>')
             client_ = one.client(3)
             ok(client_.call('AUTH', command[2], secret))
@@ -486,7 +488,7 @@ def the_commands_of_the_readme_print_what_it_says():
 
 
 def rows(page, title):
-    """The rows of the tables of a chapter, or of what is below a heading."""
+    """Returns the rows of the tables of a chapter or of a section."""
     part = re.search(rf'^##+ {re.escape(title)}\n(.*?)(?=^##|\Z)',
                      page.read_text(), re.M | re.S)[1]
     return [[cell.strip() for cell in line.strip('|').split('|')]
@@ -507,7 +509,7 @@ def every_command_has_a_place_in_the_pages():
 
 
 def tokens(docs):
-    """All words of a command that the server's documentation has."""
+    """Returns all keywords of a command in the server's documentation."""
     if isinstance(docs, dict):
         return {value.decode() for name, value in docs.items()
                 if name == b'token'}.union(*map(tokens, docs.values()))
@@ -574,8 +576,8 @@ def the_fields_of_lawn_info_are_those_of_the_page():
 
 
 def largest_share(masters, partitions):
-    """Of the partitions that a master has, times what would be fair: the slots
-    are divided as redis-cli --cluster create does."""
+    """Returns the partitions of the busiest master relative to a fair share,
+    with slots divided as redis-cli --cluster create does."""
     per = 16384 / masters
     ends = [round(per * (i + 1) - 1) for i in range(masters)]
     slots = [binascii.crc_hqx(b'%d' % i, 0) % 16384 for i in range(partitions)]
@@ -595,7 +597,7 @@ def the_shares_of_masters_are_those_of_the_page():
 
 
 def anchor(heading):
-    """As the pages' viewers make them of headings."""
+    """Returns the anchor that viewers create for a heading."""
     return re.sub(r'[^\w\- ]', '', heading.strip().lower()).replace(' ', '-')
 
 
@@ -606,14 +608,14 @@ def every_link_of_the_pages_leads_somewhere():
         anchors[page] = {
             anchor(line.lstrip('#')) for line in page.read_text().splitlines()
             if line.startswith('#')}
-    for page in (README, *PAGES):
+    for page in (README, LIBRARY, *PAGES):
         links = re.findall(r'\]\(([^)]*)\)', page.read_text())
         assert links, page
         for target in links:
             if '://' in target:
                 continue
             name, _, part = target.partition('#')
-            path = page.parent / name if name else page
+            path = (page.parent / name).resolve() if name else page
             assert path.exists(), f'{page.name}: {target}'
             assert not part or part in anchors[path], f'{page.name}: {target}'
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""examples.py [--server redis|valkey] [PART OF A NAME] - examples/module/ do what
-they say.
+"""examples.py [--server redis|valkey] [PART OF A NAME] - tests of
+examples/module/.
 
-Workers are processes as a user would start them, each in a group of its own, so
-that one can be killed with what it has started. What they did is read where others
-would look for it: in the ledger, in files that jobs write, in what was posted.
+Workers are processes as a user would start them, each in a separate process
+group, so that one can be killed with its children. Their results are read where
+users would look: in the ledger, in files that jobs write, in the posts.
 """
 
 import contextlib
@@ -35,7 +35,7 @@ KEY = '{jobs}'
 
 
 class Worker:
-    """A process that runs until it is told to end, and what it prints."""
+    """A process that runs until it is stopped, and its output."""
 
     def __init__(self, *command, **environment):
         self.process = subprocess.Popen(
@@ -53,29 +53,29 @@ class Worker:
 
     def says(self, words):
         wait_until(lambda: words in self.text or
-                   self.process.poll() is not None, f'it says {words!r}')
+                   self.process.poll() is not None, f'it prints {words!r}')
         assert words in self.text, self.text
 
     def signal(self, number):
         self.process.send_signal(number)
 
     def kill(self):
-        """With all that it has started, as if the machine had failed."""
+        """Kills it and its children, as if the machine had failed."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait(server.PATIENCE)
         self.reader.join(server.PATIENCE)
 
     def stop(self):
-        """As an init system would, and it ends by itself."""
+        """Stops it as an init system would; it must exit on its own."""
         self.signal(signal.SIGTERM)
         equal(self.process.wait(server.PATIENCE), 0, self.text)
         self.reader.join(server.PATIENCE)
 
 
 def patiently(test, *times):
-    """With ever longer times, in ms, until it goes well: on a busy machine even
-    who lives may be too late for the first ones."""
+    """Runs the test with increasing times, in ms, until it passes: on a busy
+    machine even a live worker may be too late for the first ones."""
     for ms in times[:-1]:
         try:
             return test(ms)
@@ -85,7 +85,7 @@ def patiently(test, *times):
 
 
 def load(name):
-    """An example as a module, with Debian's redis-py."""
+    """Loads an example as a module, with Debian's redis-py."""
     sys.path.append('/usr/lib/python3/dist-packages')
     spec = importlib.util.spec_from_file_location(name, EXAMPLES / f'{name}.py')
     module = importlib.util.module_from_spec(spec)
@@ -94,7 +94,7 @@ def load(name):
 
 
 class Stage:
-    """A server, a folder, and workers that are gone with it."""
+    """A server, a folder, and workers that end with it."""
 
     def __enter__(self):
         self.one = shared()
@@ -131,11 +131,11 @@ class Jobs(Stage):
         return done.stdout
 
     def add(self, *words):
-        """The id of the job."""
+        """Adds a job. Returns its id."""
         return self.call('add', *words).strip()
 
     def script(self, text, *options):
-        """A job that runs the text in a shell, in the folder."""
+        """Adds a job that runs the text in a shell, in the folder."""
         return self.add(*options, 'run', 'sh', '-c',
                         f'cd {self.folder} && {text}')
 
@@ -193,13 +193,13 @@ def jobs_are_done_once_again_if_they_fail_and_at_last_are_dead():
 @case
 def a_dead_letter_is_taken_back():
     with Jobs() as jobs:
-        job = jobs.script('echo $JOB_TRY >>tries; test -e mended',
+        job = jobs.script('echo $JOB_TRY >>tries; test -e fixed',
                           '--tries', 1)
         worker = jobs.worker()
         wait_until(lambda: jobs.one.call('XLEN', KEY + ':dead') == 1,
                    'it is dead')
         equal(jobs.one.call('LAWN.LEN', KEY), 0)
-        (jobs.folder / 'mended').touch()
+        (jobs.folder / 'fixed').touch()
         assert jobs.call('dead', '--retry').startswith(job + ' 1 [')
         worker.says(f' {job}: done at try 1')
         equal(jobs.one.call('XLEN', KEY + ':dead'), 0)
@@ -287,8 +287,8 @@ def each_time_of_a_job_that_repeats_or_is_added_again_is_done_once():
             jobs.script('echo x >>nights', '--id', 'nightly')
             jobs.wait_for_none()
             equal(len(jobs.lines('nights')), times)
-        # The same id for the same time is the same job, until that has come: to
-        # add one takes a slow machine long.
+        # The same id with the same time is the same job until that time: adding
+        # one takes long on a slow machine.
         ahead = 4000 * server.SLOW
         at = 0
         while at <= server.now_ms():
@@ -316,7 +316,7 @@ def a_job_whose_acknowledgement_was_lost_is_not_done_again():
         assert ledger.begin('job', due, token) and ledger.finish('job', token)
         ledger.db.close()
         worker = jobs.worker()
-        worker.says(' job: was done before\n')
+        worker.says(' job: was already done\n')
         jobs.wait_for_none()
         assert not (jobs.folder / 'again').exists()
         worker.stop()
@@ -332,7 +332,7 @@ def a_newer_job_is_not_replaced_by_a_dead_letter():
         jobs.script('true', '--id', 'job', '--delay', server.FAR)
         newer = jobs.meta('job')
         told = jobs.call('dead', '--retry')
-        assert 'job is left: there is a newer job' in told, told
+        assert 'job not retried: a newer job' in told, told
         equal(jobs.meta('job'), newer)
         equal(jobs.one.call('XLEN', KEY + ':dead'), 1)
         worker.stop()
@@ -402,7 +402,7 @@ def the_ledger_refuses_an_older_token_and_what_is_done():
         assert ledger.finish('job', 20, *book)
         assert not ledger.finish('job', 20, *book)
         assert ledger.is_done('job', 1) and not ledger.begin('job', 1, 30)
-        # For another time it is another job, but not for an older token.
+        # With another time it is another job, but not with an older token.
         assert not ledger.begin('job', 2, 19) and ledger.is_done('job', 1)
         assert ledger.begin('job', 2, 30) and not ledger.is_done('job', 2)
         assert not ledger.finish('job', 20, *book)
@@ -414,8 +414,8 @@ def the_ledger_refuses_an_older_token_and_what_is_done():
 
 
 class Posts(http.server.ThreadingHTTPServer):
-    """Who is posted to: /flaky fails twice, /bad always, /stuck does not answer
-    the first time."""
+    """The receiver of posts: /flaky fails twice, /bad always, /stuck does not
+    answer the first time."""
     daemon_threads = True
 
     def __init__(self):
@@ -540,12 +540,12 @@ def a_poster_waits_for_a_server_that_refuses_to_write():
         hooks.one.call('CONFIG', 'SET', 'min-replicas-to-write', 0)
         hooks.add('good', 'one')
         worker.says('one: posted at try 1')
-        hooks.one.call('DEL', '{hooks}:due')    # and the group with it
+        hooks.one.call('DEL', '{hooks}:due')  # which deletes the group, too
         hooks.add('good', 'two')
         worker.says('two: posted at try 1')
-        hooks.one.call('LAWN.PUSH', '{hooks}', 'nobody', json.dumps(
+        hooks.one.call('LAWN.PUSH', '{hooks}', 'refused', json.dumps(
             {'url': 'http://127.0.0.1:1/', 'body': 'b'}), 'DELAY', 0)
-        worker.says('nobody: try 1: fetch failed: ')
+        worker.says('refused: try 1: fetch failed: ')
         worker.stop()
 
 
@@ -565,7 +565,7 @@ def a_poster_that_is_called_wrongly_reports_how():
 
 
 def move(one, *words):
-    """All of a sorted set, as the manual says; how many there were."""
+    """Moves all of a sorted set as the manual describes. Returns the number."""
     moved = 0
     while True:
         done = subprocess.run(
@@ -642,7 +642,7 @@ def url(one):
 
 
 def python(example, *words, code=0):
-    """What an example printed."""
+    """Returns the output of an example."""
     done = subprocess.run(
         [PYTHON, str(EXAMPLES / example), *map(str, words)], text=True,
         capture_output=True, timeout=server.PATIENCE, check=False)
@@ -660,7 +660,7 @@ def nothing_is_moved_onto_itself():
     for words in (('timers', url(one), 'timers'),
                   ('timers:{0}', url(one) + '/0', 'timers:{}', 2)):
         text = python('move.py', url(one), *words, code=1)
-        assert 'onto itself' in text, text
+        assert 'is both source and target' in text, text
         equal(one.call('LAWN.LEN', words[0]), 5)
     equal(one.call('EXISTS', 'timers:{1}'), 0)
     # In another database it is another key.
@@ -704,13 +704,13 @@ def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
     one.call('LAWN.PUSH', 'old', 'twice', 'p', 'DELAY', 0)
     before = one.client(3).call('LAWN.GET', 'old', 'twice', 'META')[b'due']
     wait_until(lambda: server.now_ms() > before, 'a millisecond')
-    # As a run leaves it that ends between the two steps.
+    # As left by a run that ended between the two steps.
     one.call('LAWN.PUSH', 'new', 'twice', 'p', 'AT', before)
     text = python('move.py', url(one), 'old', url(one), 'new')
     equal(sorted(text.splitlines()), [
         '1 moved, 2 left',
-        'often: it is due, and would repeat at other times from there',
-        'other: new has another of this id'])
+        'often: due, and its later periods would change',
+        'other: new has another event with this id'])
     equal([one.call('LAWN.GET', 'old', 'twice'),
            one.call('LAWN.GET', 'new', 'twice')], [None, 'p'])
     equal(one.call('LAWN.LEN', 'new'), 2)
@@ -732,7 +732,7 @@ def what_repeats_and_becomes_due_while_it_is_moved_keeps_its_times():
         return plain(*words)
     there.lawn = lawn
     equal(moves.move(here, 'old', there, 'new', b'id'),
-          'it is due, and would repeat at other times from there')
+          'due, and its later periods would change')
     equal(here.event('old', 'id')[b'due'], due)
     equal(one.call('EXISTS', 'new'), 0)
 
@@ -758,7 +758,7 @@ def events_move_to_partitions_with_all_they_have():
     text = python('move.py', url(one), 'timers', url(one), 'new:{}', 5)
     assert text.endswith('302 moved, 2 left\n'), text
     assert 'leased: leased\n' in text, text
-    assert f'there: {place("there")} has another of this id\n' in text, text
+    assert f'there: {place("there")} has another event with this id\n' in text, text
     equal(one.call('LAWN.LEN', 'timers'), 2)
     equal(one.call('LAWN.GET', 'timers', 'there'), 'older')
 
@@ -774,7 +774,7 @@ def events_move_to_partitions_with_all_they_have():
 
 
 def give_users(cluster):
-    """Those of the page on access rules, on all nodes."""
+    """Creates the users of the page on access rules, on all nodes."""
     page = (EXAMPLES / '../../docs/MODULE-OPERATIONS.md').read_text()
     rules = re.findall(r'^> (ACL SETUSER .*)$', page, re.M)
     equal(len(rules), 5)
@@ -800,10 +800,10 @@ def a_queue_is_spread_over_a_cluster_and_worked_on_there():
         full = [node for node in cluster.masters()
                 if int(node.lawn()['timers'])]
         equal(len(full), 3)
-        # The whole again would be onto itself, by any node.
+        # The same move again has the source as a target, by any node.
         text = python('move.py', f'redis://{place}', 'timers:{3}',
                       url(cluster.nodes[1]), 'timers:{}', 32, code=1)
-        assert 'onto itself' in text, text
+        assert 'is both source and target' in text, text
         worker = Worker(PYTHON, EXAMPLES / 'cluster.py',
                         f'redis://consumer:secret2@{place}', 16, 'work')
         wait_until(lambda: len(worker.text.splitlines()) >= 200,
@@ -813,8 +813,8 @@ def a_queue_is_spread_over_a_cluster_and_worked_on_there():
         wait_until(lambda: not any(int(node.lawn()['timers']) for node in
                                    cluster.nodes), 'all is acknowledged')
         master = cluster.owner(nodes.slot('timers:{3}'))
-        # Without a vote of its own: one that is not granted in time, on a busy
-        # machine, would be asked for again much later.
+        # Without a vote: if it is not granted in time, on a busy machine, it
+        # would be requested again much later.
         equal(cluster.replica_of(master).call('CLUSTER', 'FAILOVER',
                                               'TAKEOVER'), resp.OK)
         wait_until(lambda: cluster.owner(nodes.slot('timers:{3}'))

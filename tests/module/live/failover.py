@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""failover.py - a master and two replicas, and what is lost and comes twice when
-another takes over.
+"""failover.py - a master and two replicas: counts lost and duplicated events
+when a replica takes over.
 
 Under a load of pushes, leases, polls and sinks the master is killed, cut off,
-stopped and brought back, handed over, or paused; with and without WAIT. What is
-counted, and what is allowed, stands in ledger.py; a line tells the counts of each
-scenario, and a last one those of all.
+stopped and restarted, failed over, or paused; with and without WAIT. ledger.py
+defines the counts and the limits. One line is printed per scenario, and a last
+one with the totals.
 """
 import nodes
 import resp
@@ -23,7 +23,7 @@ SCENARIOS = Scenarios('')
 
 
 class Line:
-    """Who is the master, for those who ask."""
+    """Knows the current master."""
 
     def __init__(self, port):
         self.port = port
@@ -36,7 +36,7 @@ class Line:
         raise AssertionError('MOVED, and no cluster')
 
     def turn(self, port):
-        """Another is the master now; None: nobody, for a while."""
+        """Sets the master; None: none for a while."""
         self.port = port
         self.turned += 1
 
@@ -86,8 +86,8 @@ def scenario(name, lossless=False, replicas=0):
 
 
 def kill(trial, chosen=0):
-    """The master is no more; the replica takes over that is the most advanced,
-    or the next one."""
+    """Kills the master; the most advanced replica takes over, or the next one.
+    """
     group = trial.group
     group.master.expect_crash = True
     group.master.kill()
@@ -118,8 +118,8 @@ def what_both_replicas_have_confirmed_survives_whoever_takes_over(trial):
 
 
 def cut(trial):
-    """Both replicas hear no more from somewhere on, mostly in the midst of what
-    a sink does; the master goes on until it is killed."""
+    """Both replicas receive nothing from some byte on, mostly in the middle of
+    a delivery to a sink; the master continues until it is killed."""
     links = [trial.group.links[one] for one in trial.group.replicas]
     for link in links:
         link.cut(trial.dice.randrange(1, 20000), trial.dice.choice(
@@ -146,7 +146,7 @@ def stale(trial):
     trial.turned()
     trial.go_on()
     nodes.thaw(old)
-    # It believes to be the master still, and those who stayed do so too.
+    # It still considers itself the master, and so do the clients that stayed.
     before = old.info('commandstats').get('cmdstat_lawn.push', '')
     wait_until(lambda: old.info('commandstats').get('cmdstat_lawn.push', '')
                != before, 'it is pushed to')
@@ -166,7 +166,8 @@ def nobody_confirms_what_a_stale_master_takes(trial):
 
 
 def hand_over(trial, does):
-    """Until the replica that is told to is master, and the other follows."""
+    """Runs it until the chosen replica is the master and the other one follows.
+    """
     group = trial.group
     chosen = group.by_offset()[0]
     old = group.master
@@ -214,7 +215,8 @@ def a_pause_of_writes_puts_off_and_loses_and_doubles_nothing(trial):
     before = now_ms()
     equal(trial.group.master.call('CLIENT', 'PAUSE', 300, 'WRITE'), resp.OK)
     began = now_ms()
-    # Nobody gets anything in the pause: the stream's entries have times.
+    # Nothing is delivered during the pause: the entries of the stream have
+    # times.
     trial.go_on()
     times = [int(entry.split(b'-')[0]) for entry, _ in
              trial.group.master.call('XRANGE', STREAM, before - 1000, '+')]
@@ -231,8 +233,8 @@ def a_pause_of_writes_puts_off_and_loses_and_doubles_nothing(trial):
 
 
 def the_ledger_notices_what_did_not_survive():
-    """Of a history A, of which the next has 100 bytes: what was delivered or
-    acknowledged after them, and is gone all the same, is lost."""
+    """Of history A the next one contains 100 bytes: events that were delivered
+    or acknowledged after them, and are gone nevertheless, are lost."""
     reached, after = Effect('A', 50, 40), Effect('A', 150, 120)
     perhaps = Effect('A', 150, 90)
     for key, taken, lost in ((b'sunk', reached, 0), (b'sunk', after, 1),
@@ -259,7 +261,7 @@ def the_ledger_notices_what_did_not_survive():
 
 
 def a_wait_is_never_asked_without_what_it_waits_for():
-    """On another connection it would count replicas of anybody."""
+    """On another connection it would count replicas of other writes."""
     moved, unblocked = resp.Error(b'TRYAGAIN'), resp.Error(b'UNBLOCKED')
     ack, wait = ('LAWN.ACK', 'k', 'i', 1), ('WAIT', 1, 50)
     for answers, end in (([[[1], unblocked]], [[1], unblocked]),
@@ -276,8 +278,9 @@ def a_wait_is_never_asked_without_what_it_waits_for():
 
 
 def only_the_lease_that_survived_can_be_acknowledged():
-    """One that the replica had heard of is good there, until another has the
-    event; one that it had not heard of is not, once it has given another."""
+    """A token that the replica received is valid there until the event is
+    leased again; one that it did not receive is not, once it has issued
+    another."""
     for heard in (True, False):
         group = nodes.Group(1)
         old, new = group.master, group.replicas[0]

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
-"""fuzz.py - what nobody would send, through a real connection.
+"""fuzz.py - sends random and malformed commands through a real connection.
 
-lines: pipelines of about a thousand commands: valid ones, spoiled ones, binary,
-huge and empty words, keys of other types, words in any order, LAWN.APPLY, inside
-MULTI and scripts, with RENAME, COPY, FLUSHDB and their like between them. Each
-line gets exactly one reply: they are counted, and an ECHO must come back where it
-is due. Now and then all keys must survive DEBUG RELOAD with the same digest.
+lines: pipelines of about a thousand commands: valid ones, damaged ones, binary,
+huge and empty words, keys of other types, words in any order, LAWN.APPLY,
+inside MULTI and scripts, mixed with RENAME, COPY, FLUSHDB and similar commands.
+Each line gets exactly one reply: they are counted, and an ECHO must return at
+its position. Now and then all keys must have the same digest after DEBUG
+RELOAD.
 
-restore: payloads of DUMP, with bytes or the numbers and strings in them changed,
-cut or put elsewhere, and a right checksum. The server refuses them, or takes a
-value that can be read, dumped and restored once more to the same digest, polled
-and pushed to.
+restore: payloads of DUMP, with bytes, or the numbers and strings in them,
+changed, truncated or moved, and a valid checksum. The server rejects them, or
+accepts a value that can be read, dumped and restored again to the same digest,
+polled and pushed to.
 
-The server must be alive at the end, and its log without a report.
+The server must be alive at the end, and its log must not contain a crash
+report.
 """
 import random
 import re
@@ -26,17 +28,17 @@ from server import now_ms as now
 
 HOUR = 3600 * 1000
 KEYS = (b"a", b"b", b"{c}", b"d\x00", b"string", b"list")
-QUIET = tuple(b"quiet%d" % i for i in range(30))  # where less happens
-ROUND = 5  # batches until all keys are reloaded
+QUIET = tuple(b"quiet%d" % i for i in range(30))  # with less traffic
+ROUND = 5  # batches between two reloads of all keys
 TOKEN = re.compile(rb"\r\n:(\d{16})\r\n")  # in the replies to LEASE
 
 
 class More(Exception):
-    """The reply is not all there yet."""
+    """The reply is incomplete."""
 
 
 def skip(data, at):
-    """Where the reply that begins at this place ends."""
+    """Returns the end of the reply that begins at this position."""
     left = 1
     while left:
         end = data.find(b"\r\n", at)
@@ -60,7 +62,7 @@ def skip(data, at):
 
 
 class Pipe:
-    """A connection, and one beside it that wakes it if it waits for an event."""
+    """A connection, and a second one that wakes it if it waits for an event."""
 
     def __init__(self, one):
         self.server = one
@@ -71,7 +73,8 @@ class Pipe:
         self.token = 0
 
     def replies(self, lines):
-        """The replies to these, as bytes: one each, or it complains."""
+        """Returns the replies to these as bytes; fails unless there is one for
+        each."""
         self.token += 1
         token = b"token-%d" % self.token
         marker = b"$%d\r\n%s\r\n" % (len(token), token)
@@ -118,7 +121,7 @@ class Pipe:
         return found
 
     def culprit(self, lines):
-        """Tells which of them is answered not once."""
+        """Prints which line is not answered exactly once."""
         for line in lines:
             _, count = self.replies([line])
             if count != 1:
@@ -131,7 +134,7 @@ class Pipe:
 class Lines:
     def __init__(self, dice):
         self.dice = dice
-        self.flushes = False  # whether all keys may go at once
+        self.flushes = False  # whether all keys may be deleted at once
         self.pools = {
             "id": [b"id%d" % i for i in range(40)]
             + [b"", b"*", b"\x00", b"\xff" * 9],
@@ -168,13 +171,14 @@ class Lines:
             ],
         }  # fmt: skip
         self.numbers = self.pools["number"][:9]
-        self.tokens = [b"0", b"1", b"%d" % (now() * 1024)]  # and some heard of
+        # and some received ones
+        self.tokens = [b"0", b"1", b"%d" % (now() * 1024)]
 
     def of(self, pool):
         return self.dice.choice(self.pools[pool])
 
     def good(self):
-        """A number that a command would take, mostly."""
+        """Returns a number that a command accepts, mostly."""
         return self.dice.choice(self.numbers)
 
     def key(self):
@@ -445,14 +449,14 @@ class Lines:
 
 
 def reloaded(one, client):
-    """All keys hold the same after they were saved and loaded, and after all
-    that was replicated since the server had no keys was done again."""
+    """All keys have the same contents after they were saved and loaded, and
+    after all changes since the server was empty were replayed."""
     ours = resp.Simple(b"dehy-type")
     keys = [k for k in client.call("KEYS", "*")]
     keys = [k for k in keys if client.call("TYPE", k) == ours]
     for key in keys:
         client.call("PERSIST", key)
-        client.call("LAWN.PAUSE", key)  # or a sink would take from it
+        client.call("LAWN.PAUSE", key)  # or a sink would remove events
     keys = [k for k in keys if client.call("TYPE", k) == ours]
     before = client.call("DEBUG", "DIGEST-VALUE", *keys)
     for way in "RELOAD", "LOADAOF":
@@ -467,7 +471,7 @@ def reloaded(one, client):
 
 
 def forget(one, client):
-    """No keys, and an append-only file that begins here."""
+    """Deletes all keys, and starts a new append-only file."""
     client.call("FLUSHALL")
     for how in "no", "yes":
         client.call("CONFIG", "SET", "appendonly", how)
@@ -508,7 +512,7 @@ def fuzz_lines(one, dice, count):
 
 
 def sealed(body):
-    """With a checksum that is right."""
+    """Adds a valid checksum."""
     return body + rdb.crc64(body).to_bytes(8, "little")
 
 
@@ -523,8 +527,8 @@ def read_length(data, at):
 
 
 def read_string(data, at):
-    """A string; a number that was stored as such comes as its digits, a
-    compressed one is None."""
+    """Reads a string; a number that was stored as such is returned as digits, a
+    compressed string as None."""
     if data[at] >> 6 != 3:
         size, at = read_length(data, at)
         return data[at : at + size], at + size
@@ -537,7 +541,7 @@ def read_string(data, at):
 
 
 def parts_of(dump):
-    """(id of the type, [what its module saved]) of a payload, or None."""
+    """Returns (id of the type, [saved items]) of a payload, or None."""
     ident, at = read_length(dump, 1)
     parts = []
     while True:
@@ -560,7 +564,7 @@ def join_parts(ident, parts, version):
 
 
 class Payloads:
-    """Dumps, and what becomes of them."""
+    """Dumps, and tests of their modifications."""
 
     NUMBERS = (
         0, 1, 2, 3, 5, 100, HOUR, 1 << 31, 1 << 32, 1 << 53, (1 << 53) + 1,
@@ -606,7 +610,7 @@ class Payloads:
         return "one", "two", "many", "paused", "leases"
 
     def old_rede(self):
-        """As ReDe saved it."""
+        """As saved by ReDe."""
         dice = self.dice
         ident = self.parsed[0][0] & ~1023
         parts = [b"name", dice.randrange(4)]
@@ -673,7 +677,7 @@ class Payloads:
         return self.parts_changed()
 
 
-# What must work with whatever was taken.
+# Commands that must work on any accepted value.
 USES = (
     ("LAWN.LEN", "{}"), ("LAWN.LEN", "{}", "DUE"), ("LAWN.INFO", "{}"),
     ("LAWN.SCAN", "{}", 0, "COUNT", 1000), ("LAWN.NEXT", "{}"),
@@ -694,12 +698,13 @@ USES = (
 
 
 def copies(pipe, names):
-    """Those keys dumped and restored elsewhere: the same digest."""
+    """Dumps these keys and restores them elsewhere: the digests must be equal.
+    """
     call = pipe.side.call
     for name in names:
         if not call("EXISTS", name):
             continue
-        call("LAWN.PAUSE", name)  # or a sink would take from it
+        call("LAWN.PAUSE", name)  # or a sink would remove events
         dump = call("DUMP", name)
         got = call("RESTORE", "copy", 0, dump, "REPLACE")
         assert got == resp.OK, "what was dumped is refused: %r %r" % (got, dump)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """golden.py [--server redis|valkey] [PART OF A NAME] - dump files: those of
-ReDe are read, ours are as module/image.h says, and what is hostile is refused
-with a word why; and what all ways of saving keep.
+ReDe can be read, ours are as described in module/image.h, and hostile ones are
+rejected with a message; and all ways of saving keep the same data.
 """
 
 import random
@@ -29,7 +29,7 @@ def fields(reply):
 
 
 def sample():
-    """Events of a ReDe, and the same as a list of (due, id, payload)."""
+    """Returns events of a ReDe, also as a list of (due, id, payload)."""
     due = now_ms() + 10**9
     queues = {3000: [(due, b'101', b'Dehydrate this'),
                      (due + 1, b'102', b'Dehydrate that')],
@@ -42,9 +42,9 @@ def sample():
 def ours(events=(), *, time=1000, first=None, settings=(0, 0, 0, 0, 0, 0, 0),
          made=(0, 0), token=0, sink=(0, b'', 0, b''), tries=None, leases=None,
          end=True, count=None):
-    """A row of format 1; events are (ttl, due, id, payload[, period, times,
-    missed]). ttl None repeats the last. tries are {id: (made, most)}, leases
-    {id: (token, end, length, owner)}."""
+    """Returns a row of format 1; events are (ttl, due, id, payload[, period,
+    times, missed]). ttl None repeats the last. tries are {id: (made, most)},
+    leases {id: (token, end, length, owner)}."""
     dues = [leases[event[2]][1] if event[2] in (leases or {}) else event[1]
             for event in events]
     row = [time, first if first is not None else min(dues, default=NEVER),
@@ -147,7 +147,7 @@ def an_empty_dehydrator_is_loaded_empty():
 
 @case
 def a_wrong_ttl_of_rede_does_not_matter():
-    """A ttl of 32 bits that was cut, or was below 0: the time counts."""
+    """A ttl truncated to 32 bits, or negative: the due time counts."""
     client = shared().client()
     due = now_ms() + 10**9
     for ttl in (0, 1, 2**32 - 5, 2**64 - 7, 2**53 + 1):
@@ -172,7 +172,7 @@ def a_time_of_rede_after_all_times_is_far_away_and_one_below_0_is_past():
 
 @case
 def events_of_one_ttl_need_not_be_in_order():
-    """The clock had been set back under a ReDe."""
+    """The clock was set back while ReDe was running."""
     client = shared().client()
     now = now_ms()
     equal(restore(client, rdb.rede(b'k', {9: [
@@ -254,7 +254,7 @@ def format_1_holds_leases_tries_the_dead_and_a_sink():
 
 @case
 def a_key_that_was_saved_before_there_were_leases_is_refused():
-    """Their rows were shorter: nothing of them is taken for something else."""
+    """Their rows were shorter: no field may be mistaken for another."""
     client = shared().client()
     now = now_ms()
     for tail in ([0, 0], [1, 0, 2, FAR, b'i', b'p', 0, 1],
@@ -277,8 +277,8 @@ def what_we_write_is_read_by_hand():
 
 @case
 def any_time_may_be_that_of_a_dump_up_to_the_end_of_times():
-    """A delay counts from it, if it is ahead of the clock: after a push there
-    must be room for the longest."""
+    """If it is ahead of the clock, a delay counts from it: after a push there
+    must be room for the longest one."""
     client = shared().client()
     for time, expected in ((0, OK), (1, OK), (now_ms() + 10**6, OK),
                            (2**53, OK), (2**53 + 1, BAD), (2**54, BAD)):
@@ -310,7 +310,8 @@ def the_digest_shows_how_often_an_event_was_missed():
 
 @case
 def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
-    """Or each would take up one of the delays that a key can tell apart."""
+    """Otherwise each would use up one of the delays that a key distinguishes.
+    """
     with Server('appendonly', 'yes', 'auto-aof-rewrite-percentage', 0) as server:
         keys, expected = ('at', 'delayed', 'mixed'), [0, 1, 1]
 
@@ -432,8 +433,8 @@ HOSTILE_REDE = {
     'a signed ttl': [b'k', 1, rdb.signed(-5), 0],
 }
 def well(client, key='k'):
-    """That a key can be used, whatever is in it."""
-    client.call('LAWN.PAUSE', key)  # so that no sink takes from it meanwhile
+    """Checks that a key can be used, whatever its contents."""
+    client.call('LAWN.PAUSE', key)  # so that no sink removes events meanwhile
     count = client.call('LAWN.LEN', key)
     cursor, seen = b'0', 0
     while True:

@@ -1,5 +1,6 @@
-/* invariant.c - a module whose one command violates an invariant: compiled, without
- * assertions, with module/invariant.c and module/redismodule_api.c by invariant.py. */
+/* invariant.c - a module whose only command violates an invariant. invariant.py
+ * compiles it without assertions, with module/invariant.c and
+ * module/redismodule_api.c. */
 #include "invariant.h"
 #include "redismodule_api.h"
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""invariant.py [--server redis|valkey] [PART OF A NAME] - a violated invariant of the
-module stops the server as an assertion of its own does, in a release build too.
+"""invariant.py [--server redis|valkey] [PART OF A NAME] - a violated invariant
+of the module stops the server like one of its own assertions, also in a release
+build.
 """
 
 import os
@@ -16,7 +17,7 @@ ROOT = HERE.parents[2]
 
 
 def build(folder):
-    """The module that violates an invariant, without assertions."""
+    """Builds the module that violates an invariant, without assertions."""
     library = folder / 'violates.so'
     subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-O2',
                     '-DNDEBUG', '-Imodule', 'tests/module/live/invariant.c',
@@ -38,14 +39,14 @@ def a_violated_invariant_is_logged_and_stops_the_server():
     log = server.log()
     server.expect_crash = True
     server.end()
-    # The server's handler of crashes ends it by the signal that it was stopped by.
+    # The server's crash handler ends it with the original signal.
     assert -status in (signal.SIGSEGV, signal.SIGABRT), status
     source = (HERE / 'invariant.c').read_text().splitlines()
     line = 1 + next(i for i, text in enumerate(source) if 'argc > 1' in text)
     wanted = (f'lawn: invariant violated at tests/module/live/invariant.c:{line} '
               'in violate(): an event is in two places: argc > 1; '
-              'this is a bug of the module: please report it; '
-              'the server stops to protect its data')
+              'this is a bug in the module, please report it; '
+              'the server is stopped to protect its data')
     assert wanted in log, log[-3000:]
     assert 'ASSERTION FAILED' in log, log[-3000:]
     assert f"tests/module/live/invariant.c:{line} 'argc > 1' is not true" in log

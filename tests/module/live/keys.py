@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""keys.py [--server redis|valkey] [PART OF A NAME] - a key of ours among the
-server's own: whatever happens to a key, its events go with it, and who waits
-for them is woken where they are now.
+"""keys.py [--server redis|valkey] [PART OF A NAME] - keys of the module under
+the server's own commands: whatever happens to a key, its events move with it,
+and waiting clients are woken at its new place.
 """
 
 import re
@@ -23,7 +23,7 @@ def fill(client, key, count, *when):
 
 
 def rich(client, key):
-    """A key with some of everything."""
+    """Creates a key with events and settings of all kinds."""
     client.call('LAWN.CONFIG', key, 'SET', 'maxlen', 10**6, 'maxbytes',
                 10**9, 'overflow', 'drop-oldest', 'resolution-ms', 1)
     fill(client, key, 300)
@@ -38,8 +38,8 @@ def rich(client, key):
 # RENAME, COPY, MOVE, DUMP AND RESTORE, SWAPDB
 
 def comes_after(command, there='new', db=0):
-    """An event goes to another key, by a command; there it is due 40 ms after
-    it was pushed, and wakes who waits."""
+    """A command moves an event to another key. There it is due 40 ms after it
+    was pushed, and wakes the waiting client."""
     for delay in (40, 0):
         server = shared()
         waiter, client = server.client(), server.client()
@@ -98,8 +98,8 @@ def events_come_back_by_restore():
 
 @case
 def events_come_onto_a_key_that_has_others():
-    """What was there goes when the new value has come: with it the time at
-    which it was to be looked at, not that of the new one."""
+    """The old value is deleted when the new one arrives: with it its wake-up
+    time, but not that of the new one."""
     def onto(how):
         def command(client):
             client.call('LAWN.PUSH', 'new', 'x', 'y', 'DELAY', FAR)
@@ -125,7 +125,7 @@ def a_copy_is_a_key_of_its_own():
     client = server.client()
     rich(client, 'a')
     digest = server.digest('a')
-    assert digest != b'0' * 40, 'the digest says nothing'
+    assert digest != b'0' * 40, 'the digest is empty'
     equal(client.call('COPY', 'a', 'b'), 1)
     equal(server.digest('b'), digest)
     equal(len(client.call('LAWN.POLL', 'b')), 2)
@@ -309,7 +309,7 @@ def a_key_expires_with_its_events():
 
 @case
 def a_key_that_has_expired_is_as_none():
-    """Found by the command itself, before the server has come to it."""
+    """The command finds it expired before the server deletes it."""
     server = shared()
     client = server.client()
     client.call('DEBUG', 'SET-ACTIVE-EXPIRE', 0)
@@ -429,14 +429,15 @@ def without_memory_nothing_is_pushed_but_all_can_be_taken():
         equal(client.call('EXISTS', 'k'), 0)
 
 
-# What makes a key without being told to the server as taking memory.
+# Commands without deny-oom that create a key.
 SETTERS = (('LAWN.CONFIG', 'c', 'SET', 'maxlen', 1), ('LAWN.PAUSE', 'p'),
            ('LAWN.SINK', 's', 'LIST', 'l'))
 
 
 @case
 def what_makes_a_key_is_let_through_where_a_push_is():
-    # It runs out within a transaction, of which the server has looked at all.
+    # Memory runs out within a transaction, which the server has checked as a
+    # whole.
     for policy in ('allkeys-lru', 'volatile-lru', 'noeviction'):
         with Server('maxmemory-policy', policy) as server:
             client = server.client()
@@ -456,7 +457,8 @@ def what_makes_a_key_is_let_through_while_a_server_evicts():
         client.pipe(('SET', f's{i}', b'x' * 2000) for i in range(5000))
         used = int(server.info('memory')['used_memory'])
         limit = used - 8 * 2**20
-        # One by one, but all read by the server at once: it evicts a few each.
+        # Separate commands, but read by the server at once: it evicts a few
+        # keys for each.
         client.send_all([('CONFIG', 'SET', 'maxmemory', limit),
                          ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR), *SETTERS,
                          ('INFO', 'memory')])
@@ -573,7 +575,7 @@ def who_waits_changes_a_watched_key_and_the_tick_does_not():
     equal(client.multi(('ECHO', 'x')), ['x'])
     server.call('DEL', 'k')
     server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-    # Nothing is given out before it is watched.
+    # Nothing is delivered before it is watched.
     client.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                  ('LAWN.PUSH', 'k', 'far', 'p', 'DELAY', FAR),
                  ('CLIENT', 'PAUSE', 600000, 'WRITE'))
@@ -590,7 +592,7 @@ def who_caches_a_key_hears_of_changes_by_who_waited():
     cache, waiter = server.client(3), server.client()
     cache.call('CLIENT', 'TRACKING', 'on')
     server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
-    # Nothing is given out before it is cached.
+    # Nothing is delivered before it is cached.
     server.control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                          ('CLIENT', 'PAUSE', 600000, 'WRITE'))
     cache.send('LAWN.LEN', 'k')
@@ -718,7 +720,7 @@ def a_user_gets_at_the_keys_it_may_alone():
 
 @case
 def commands_are_in_the_categories_they_should_be():
-    """By their flags. Redis 7.0 has no categories for a module's commands."""
+    """By their flags. Redis 7.0 has no categories for module commands."""
     server = shared()
 
     def categories(name):
@@ -746,7 +748,7 @@ def commands_are_in_the_categories_they_should_be():
 
 @case
 def who_may_not_administer_the_server_may_not_apply():
-    """Also where a module's commands are in no category."""
+    """Also on servers without categories for module commands."""
     server = shared()
     add = ('LAWN.APPLY', 'k', 'ADD', 'i', 'p', '5', '0', '')
     for rules, may in ((('+@all', '-@admin', '-@dangerous'), False),
@@ -768,7 +770,7 @@ def who_may_not_administer_the_server_may_not_apply():
     server.call('ACL', 'DELUSER', 'one')
     equal(server.call(*add), OK)
     categories = server.call('COMMAND', 'INFO', 'lawn.apply')[0][6]
-    equal('in no ACL category' in server.log(), not categories)
+    equal('does not support ACL categories' in server.log(), not categories)
 
 
 @case
@@ -861,7 +863,7 @@ def every_command_has_its_documentation():
 
 
 def tokens(arguments):
-    """All words in what COMMAND DOCS says of arguments."""
+    """Returns all keywords of the arguments in COMMAND DOCS."""
     for argument in arguments:
         fields = dict(zip(argument[::2], argument[1::2]))
         if b'token' in fields:
@@ -884,7 +886,7 @@ def the_documentation_names_every_word_of_a_command():
         assert set(wanted.split()) <= have, (name, have)
 
 
-# EVENTS FOR WHO LISTENS
+# NOTIFICATIONS
 
 def listen(server, classes):
     server.call('CONFIG', 'SET', 'notify-keyspace-events', classes)
@@ -895,7 +897,7 @@ def listen(server, classes):
 
 
 def heard(server, listener):
-    """The events up to now."""
+    """Returns the notifications up to now."""
     server.call('PUBLISH', '__keyspace@0__:end', 'end')
     got = []
     while (message := listener.read())[3] != b'end':
@@ -950,7 +952,7 @@ def a_key_with_something_due_is_reported_by_the_tick():
         assert now_ms() >= before + 15
         client.call('LAWN.POLL', 'k')
         equal(listener.read()[3], 'lawn.poll')
-        # One that was to be told of, and is paused before that.
+        # An event whose notification is pending when the key is paused.
         client.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                      ('LAWN.PAUSE', 'k'),
                      ('LAWN.PUSH', 'other', 'i', 'p', 'DELAY', 10))
@@ -966,14 +968,14 @@ def a_key_with_something_due_is_reported_by_the_tick():
 
 
 def fires(server, listener):
-    """How often each key was told to have something due, up to now."""
+    """Returns how often each key was notified as due, up to now."""
     got = [key for key, event in heard(server, listener)
            if event == 'lawn.fire']
     return {key: got.count(key) for key in got}
 
 
 def ticked(server, delay=3):
-    """When another key has been told of that is due after those before."""
+    """Waits until another key, which is due later, was notified."""
     server.call('LAWN.PUSH', 'clock', 'i', 'p', 'DELAY', delay)
     wait_until(lambda: server.call('LAWN.NEXT', 'clock') == 0, 'due')
     count = int(server.lawn()['wake_late_us_count'])
@@ -1006,24 +1008,24 @@ def each_time_that_something_becomes_due_is_reported_once():
         equal(fires(server, listener)['two'], 1, 'the other')
         client.call('LAWN.PUSH', 'k', 'b', 'p', 'DELAY', 5)
         ticked(server, 10)
-        told(1, 'a second, beside the first')
+        told(1, 'a second, in addition to the first')
         client.multi(('LAWN.PUSH', 'k', 'c', 'p', 'DELAY', 5),
                      ('LAWN.POLL', 'k', 'COUNT', 1))
         wait_until(lambda: client.call('LAWN.LEN', 'k', 'DUE') == 2, 'due')
         ticked(server, 10)
-        told(1, 'a third, that somebody has seen before the tick')
+        told(1, 'a third, that a client has seen before the tick')
         ticked(server, 10)
         told(0, 'nothing is new')
         client.multi(('LAWN.PUSH', 'k', 'd', 'p', 'DELAY', 5),
                      ('LAWN.CANCEL', 'k', 'd'))
         ticked(server, 10)
-        told(0, 'what was to be is cancelled')
+        told(0, 'a notification of a canceled event')
         for args in (('PUSH', 'k', 'e', 'p', 'DELAY', 0),
                      ('PUSH', 'k', 'f', 'p', 'AT', 1),
                      ('MPUSH', 'k', 'DELAY', 0, 2, *'gghh'),
                      ('TOUCH', 'k', 'a', 'DELAY', 0),
                      ('TOUCH', 'k', 'e', 'BY', -5)):
-            expected = args[2] != 'a'  # which was taken
+            expected = args[2] != 'a'  # a was taken
             client.call('LAWN.' + args[0], *args[1:])
             ticked(server)
             told(int(expected), repr(args))
@@ -1138,8 +1140,8 @@ def settings_can_be_given_at_the_start():
         equal(server.call('LAWN.MPUSH', 'k', 'AT', 1, 3, *'aabbcc'), 3)
         equal(len(server.call('LAWN.POLL', 'k')), 2)
         equal(server.call('LAWN.PUSH', 'k', 'i', 'four', 'AT', 1),
-              error('ERR payload too large: 4 bytes, and lawn.max-payload '
-                    'is 3'))
+              error('ERR payload of 4 bytes exceeds lawn.max-payload '
+                    'of 3 bytes'))
 
 
 @case
@@ -1152,7 +1154,7 @@ def a_tick_with_the_smallest_budget_fires_everything():
         for i, waiter in enumerate(waiters):
             server.waits(waiter, 'LAWN.POLL', f'k{i}', 'BLOCK', 0)
         overruns = int(server.lawn()['tick_overruns'])
-        # In one transaction: no tick comes between.
+        # In one transaction, so that no tick runs in between.
         client.multi(*[('LAWN.PUSH', f'k{i}', i, 'p', 'DELAY', 5)
                        for i in range(30)])
         for i, waiter in enumerate(waiters):
@@ -1171,7 +1173,7 @@ def a_tick_ends_when_its_time_is_over():
         overruns = int(server.lawn()['tick_overruns'])
         client.multi(*[('LAWN.PUSH', f'k{i}', i, 'p', 'DELAY', 5)
                        for i in range(500)])
-        wait_until(lambda: server.lawn()['registry_keys'] == '0', 'all told')
+        wait_until(lambda: server.lawn()['registry_keys'] == '0', 'all notified')
         assert int(server.lawn()['tick_overruns']) > overruns
     finally:
         client.call('CONFIG', 'SET', 'lawn.tick-budget-us', 2000)
@@ -1186,10 +1188,10 @@ def percentiles_are_those_they_are_called():
             server.call('LAWN.POLL', 'now')
         for i in range(40):
             server.call('LAWN.PUSH', f'soon{i}', i, 'p', 'DELAY', 5)
-        wait_until(lambda: server.lawn()['wake_late_us_count'] == '40', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '40', 'notified')
         for i in range(10):
             server.call('LAWN.APPLY', f'past{i}', 'ADD', i, 'p', past, 0, '')
-        wait_until(lambda: server.lawn()['wake_late_us_count'] == '50', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '50', 'notified')
         for i in range(10):
             server.call('LAWN.POLL', f'past{i}')
         got = {name: int(value) for name, value in server.lawn().items()}
@@ -1209,7 +1211,7 @@ def a_wake_up_is_late_from_when_the_key_came():
             client.multi(('LAWN.APPLY', 'old', 'ADD', 'i', 'p', 1000, 0, ''),
                          how, ('DEL', 'old'))
             wait_until(lambda i=i: server.lawn()['wake_late_us_count']
-                       == str(i + 1), 'it is told')
+                       == str(i + 1), 'it is notified')
             client.call('FLUSHALL')
         assert int(server.lawn()['wake_late_us_max']) < 10**9, server.lawn()
 
@@ -1280,7 +1282,7 @@ def info_reports_the_numbers_of_the_module():
 
 @case
 def thousands_of_delays_come_in_order():
-    """More than have a queue of their own, with a limit that is small."""
+    """More delays than have their own queue, with a small limit."""
     server = shared()
     client = server.client()
     client.call('CONFIG', 'SET', 'lawn.max-ttls', 8)
@@ -1344,7 +1346,7 @@ def nothing_leaks():
         round_trip()
     equal(client.call('DBSIZE'), 0)
     wait_until(lambda: server.lawn()['timers'] == '0', 'all are freed')
-    # What connections have in hand comes and goes.
+    # The memory of connections varies.
     wait_until(lambda: used() - before < 150000, 'memory is given back')
 
 
@@ -1364,7 +1366,7 @@ def the_module_cannot_be_loaded_twice_nor_be_unloaded():
 
 @case
 def timers_that_come_before_the_server_has_begun_fire():
-    # The module is loaded before the server's loop runs, and so is the dump file.
+    # The module and the dump file are loaded before the server's loop runs.
     with Server() as server:
         server.call('LAWN.PUSH', 'due', 'i', 'p', 'AT', 1)
         at = now_ms() + 2000
@@ -1372,9 +1374,9 @@ def timers_that_come_before_the_server_has_begun_fire():
         equal(server.call('SAVE'), OK)
         server.restart(kill=True)
         wait_until(lambda: server.lawn()['wake_late_us_count'] != '0',
-                   'what is due is told')
+                   'due events are notified')
         wait_until(lambda: server.lawn()['wake_late_us_count'] == '2',
-                   'what becomes due is told')
+                   'events that become due are notified')
         assert now_ms() >= at, (now_ms(), at)
         equal(server.call('LAWN.POLL', 'soon'), [['i', 'p']])
 

@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
-"""kill.py - kill -9 at random moments, and nothing that was answered is lost [G1].
+"""kill.py - kill -9 at random moments: no acknowledged change is lost [G1].
 
 The server writes its append-only file with appendfsync always. Several
-connections send it pipelined commands, and write down what is answered; then it
-is killed, at any moment, often while it rewrites the file or while a sink moves
+connections send pipelined commands and record the replies. Then the server is
+killed at a random moment, often while it rewrites the file or a sink moves
 events, and started again.
 
-Each connection has a key of its own. What is found there must be what the
-commands up to some point leave behind, in the order in which they were sent:
-all that were answered, and then perhaps some of those that were not. Nothing
-else, to the last payload, who has leased what, how often it was tried, and the
-order in which POLL hands out. A token that was answered is good afterwards.
+Each connection has its own key. After the restart its contents must be the
+result of the commands up to some point, in the order in which they were sent:
+all that were answered, and possibly some of those that were not. This includes
+payloads, lease owners, tries, and the order of POLL. A token that was returned
+is still valid.
 
-Two more keys are used by all at once. In the first, what was pushed and answered,
-and not taken, must be there, leased or not, unless one of the commands that were
-not answered may have taken it; and what was answered as taken, acknowledged or
-cancelled must not come back [G3]. The second has a sink: what was pushed and
-answered is in the key or in the stream, and in the stream once [G4].
+Two more keys are shared by all connections. In the first, events whose push was
+answered, and that were not taken, must exist, leased or not, unless an
+unanswered command may have taken them. Events that were answered as taken,
+acknowledged or canceled must not return [G3]. The second has a sink: each event
+whose push was answered is in the key or in the stream, and at most once in the
+stream [G4].
 
-This is about the program, not the disk: SIGKILL does not test the loss of power.
-What the process had written is in the kernel's hands and survives it, whether it
-got to the disk or not. So its files are kept in memory where that is to be had,
-and more can be killed in the same time.
+This tests the program, not the disk: SIGKILL does not simulate a power loss.
+Data that the process had written is in the kernel and survives, whether it
+reached the disk or not. So the files are kept in memory where possible, which
+allows more kills in the same time.
 """
 import copy
 import os
@@ -36,16 +37,16 @@ import server
 from reference import plain
 
 LANES = 3
-FAR = 1 << 41  # ms: a time that no test will see
+FAR = 1 << 41  # ms: a time that no test reaches
 LONG = 1 << 40  # ms: a lease that does not end
-SHORT = 30  # ms: one that does
+SHORT = 30  # ms: a lease that ends
 COMMON = b"common"
 SUNK = b"sunk"
 STREAM = b"stream"
 
 
 class Books:
-    """What all cycles add up to."""
+    """Totals of all cycles."""
 
     def __init__(self):
         self.pushed = self.taken = self.killed = 0
@@ -57,7 +58,7 @@ class Books:
 
 
 class Event(typing.NamedTuple):
-    """Its place: waiting, due, leased or dead."""
+    """place: waiting, due, leased or dead."""
 
     payload: bytes
     place: bytes
@@ -67,7 +68,7 @@ class Event(typing.NamedTuple):
 
 
 class State:
-    """One connection's key: events by id, and those due in order."""
+    """The key of one connection: events by id, and due ones in order."""
 
     def __init__(self):
         self.events = {}
@@ -84,11 +85,11 @@ class State:
         return self.events.pop(i, None)
 
     def take(self, count):
-        """The first of those that are due: (id, event)."""
+        """Returns the first due events: (id, event)."""
         return [(i, self.remove(i)) for i in list(self.due)[:count]]
 
     def held(self, i, owner):
-        """The event, if that is who has it."""
+        """Returns the event if it is leased to this owner."""
         event = self.events.get(i)
         if event and event.place == b"leased" and event.owner == owner:
             return event
@@ -99,7 +100,7 @@ class State:
 
 
 class Fits:
-    """A reply of which some is not known before: whether it is right."""
+    """Checks a reply that is only partly known in advance."""
 
     def __init__(self, right):
         self.right = right
@@ -111,7 +112,8 @@ class Fits:
 
 
 class Command:
-    """What is sent, and does() to a State, which returns the reply to it."""
+    """The words to send; does() applies them to a State, and returns the reply.
+    """
 
     def __init__(self, args, does, pushes=0):
         self.args = args
@@ -129,15 +131,15 @@ class Lane:
         self.books = books
         self.commons = commons
         self.made = 0
-        self.tokens = {}  # (id, owner) → as was answered
+        self.tokens = {}  # (id, owner) → as returned
         self.greatest = 0
-        self.base = State()  # what the last check found
+        self.base = State()  # contents at the last check
         self.open(None)
 
     def open(self, client):
         self.client = client
-        self.state = copy.deepcopy(self.base)  # after all that was sent
-        self.sent = []  # (command, the reply that must come)
+        self.state = copy.deepcopy(self.base)  # after all commands sent
+        self.sent = []  # (command, expected reply)
         self.answered = 0
 
     def new(self):
@@ -145,10 +147,10 @@ class Lane:
         return b"%d.%d" % (self.number, self.made)
 
     def some(self):
-        """An id that is there, mostly."""
+        """Returns an existing id, mostly."""
         if self.state.events and self.dice.random() < 0.9:
             return self.dice.choice(list(self.state.events))
-        return b"nobody"
+        return b"missing"
 
     @staticmethod
     def when(due):
@@ -249,7 +251,7 @@ class Lane:
 
         return Command((b"LAWN.UPDATE", self.key, i, payload), does)
 
-    # Each LEASE has an owner of its own: so it is told later which it was.
+    # Each LEASE has a unique owner, by which it is identified later.
 
     def lease(self):
         count = self.dice.choice((1, 2, 5))
@@ -273,14 +275,15 @@ class Lane:
         )
 
     def holding(self):
-        """An id, an owner and a token that was answered: of now or of once."""
+        """Returns an id, an owner and a token that was returned, current or
+        old."""
         now = [
             (i, e.owner)
             for i, e in self.state.events.items()
             if (i, e.owner) in self.tokens
         ]
         if not self.tokens:
-            return b"nobody", b"", 1
+            return b"missing", b"", 1
         stale = self.dice.random() < 0.1 or not now
         pair = self.dice.choice(list(self.tokens) if stale else now)
         return *pair, self.tokens[pair]
@@ -303,7 +306,7 @@ class Lane:
             event = state.held(i, owner)
             if event is None:
                 return 0
-            if 0 < event.most <= event.made:  # who had it last is told still
+            if 0 < event.most <= event.made:  # the last owner is still reported
                 event = event._replace(place=b"dead")
             else:
                 event = event._replace(place=b"waiting", owner=b"")
@@ -340,7 +343,8 @@ class Lane:
         return True
 
     def read(self, all_there_is=False):
-        """Takes the replies to what was sent; False: the server is gone."""
+        """Reads the replies to the sent commands. Returns False if the server
+        is down."""
         while self.answered < len(self.sent):
             try:
                 reply = plain(self.client.read())
@@ -371,8 +375,8 @@ class Lane:
                 self.greatest = self.tokens[i, owner] = token
 
     def check(self, found):
-        """What was found after the start must be what some number of the
-        commands have left, no less than were answered."""
+        """The contents after the restart must be the result of some number of
+        the commands, at least of those that were answered."""
         state = copy.deepcopy(self.base)
         for command, _ in self.sent[: self.answered]:
             command.does(state)
@@ -386,7 +390,7 @@ class Lane:
                 break
             left.pop(0)[0].does(state)
         self.base = found
-        # Some of those that are good no more are kept.
+        # Some invalid ones are kept.
         held = {(i, e.owner) for i, e in found.events.items()}
         last = list(self.tokens)[-20:]
         self.tokens = {
@@ -406,17 +410,17 @@ class Lane:
 
 
 class Shared:
-    """A key that all use: by what was answered alone."""
+    """A key that all use, checked only by the replies."""
 
     def __init__(self, books):
         self.books = books
-        self.there = set()  # answered, and not taken that we know
-        self.gone = {}  # answered as taken → the cycle in which
+        self.there = set()  # answered, and not known to be taken
+        self.gone = {}  # answered as taken → in which cycle
         self.clear()
 
     def clear(self):
-        self.maybe = set()  # pushed, no answer
-        self.taking = {}  # commands that were not answered → how many they take
+        self.maybe = set()  # pushed, not answered
+        self.taking = {}  # unanswered commands → how many events they take
 
     def made(self, args):
         return Command(args, lambda state: self)
@@ -436,7 +440,7 @@ class Shared:
             assert reply == words[0], reply
             self.books.pushed += 1
             self.maybe.discard(reply)
-            # Someone else may have heard before us that it was taken.
+            # Another connection may have received it already as taken.
             if reply not in self.gone:
                 self.there.add(reply)
         elif name == b"LAWN.CANCEL" and reply:
@@ -451,7 +455,7 @@ class Shared:
 
 
 def cancelled(key, unanswered):
-    """Who may be cancelled by commands that were not answered."""
+    """Returns the ids that unanswered commands may have canceled."""
     return {
         c.args[2]
         for c in unanswered
@@ -464,7 +468,7 @@ class Common(Shared):
 
     def clear(self):
         super().clear()
-        self.held = []  # (id, token) as was answered
+        self.held = []  # (id, token) as returned
 
     def command(self, lane):
         kind = lane.dice.random()
@@ -496,8 +500,8 @@ class Common(Shared):
                 self.books.leased += 1
                 self.books.again += tries > 1
                 self.held.append((i, token))
-                # In this cycle it may be that we hear of the lease after the
-                # end that another made of it.
+                # In this cycle, the reply to the lease may arrive after another
+                # connection has ended the event.
                 if self.gone.get(i, self.books.cycle) < self.books.cycle:
                     self.books.revived.append(i)
         elif name == b"LAWN.ACK" and reply == [1]:
@@ -521,11 +525,11 @@ class Common(Shared):
 
 
 class Sunk(Shared):
-    """The key whose events go into a stream."""
+    """The key whose events go to a stream."""
 
     def __init__(self, books):
         super().__init__(books)
-        self.last = b"0"  # entry of the stream that was read
+        self.last = b"0"  # last entry of the stream that was read
 
     def command(self, lane):
         if lane.dice.random() < 0.9:
@@ -534,7 +538,7 @@ class Sunk(Shared):
         return self.cancel(lane, SUNK)
 
     def check(self, client, unanswered):
-        """All that was answered is there, or in the stream, there once."""
+        """All acknowledged events are in the key or once in the stream."""
         server.wait_until(
             lambda: client.call("LAWN.LEN", SUNK) == 0, "all go into the stream"
         )
@@ -578,7 +582,7 @@ class Killer:
             lane.open(self.server.client())
 
     def content(self, client, key):
-        """The key as a State; those due in order."""
+        """Returns the key as a State, with due events in order."""
         state = State()
         cursor, ids = b"0", []
         while True:
@@ -601,8 +605,8 @@ class Killer:
         return state
 
     def ordered(self, client, key):
-        """The same, with those due in their order, and all ends of leases far
-        away."""
+        """The same, with due events in order, and the ends of all leases far in
+        the future."""
         state = self.content(client, key)
         ordered = plain(client.call("REDE.XPOLL", key))
         assert sorted(ordered) == sorted(state.due), (ordered, state.due)
@@ -610,7 +614,7 @@ class Killer:
         return state
 
     def cycle(self):
-        """Load until the server is killed."""
+        """Sends commands until the server is killed."""
         self.books.cycle += 1
         dice = self.dice
         moment = dice.choice((0.002, 0.01, 0.03, 0.08)) * dice.random()
@@ -633,7 +637,7 @@ class Killer:
                 alive = lane.read() and alive
         timer.join()
         for lane in self.lanes:
-            lane.read()  # what the socket still holds
+            lane.read()  # data left in the socket
         process.wait()
         self.books.killed += 1
 
@@ -659,7 +663,7 @@ class Killer:
 
 
 def tell(books, seconds):
-    """What it came to, in one line."""
+    """Prints the result in one line."""
     for kind in "lost", "revived":
         for i in getattr(books, kind)[:10]:
             print("%s: %s" % (kind, i))

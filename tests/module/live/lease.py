@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""lease.py [--server redis|valkey] [PART OF A NAME] - LEASE, ACK, NACK and EXTEND:
-an event that is leased is delivered once more if nobody says that it is done, its
-token fences off who had it before, and its tries are counted until it is dead.
+"""lease.py [--server redis|valkey] [PART OF A NAME] - LEASE, ACK, NACK and
+EXTEND: a leased event is delivered again if it is not acknowledged, its token
+rejects previous owners, and its tries are counted until it is dead.
 
-Most cases run on a server whose clock is set forward by hours where a lease is to
-end: nothing here waits for time to pass but where it is about who waits.
+Most cases run on a server whose clock is advanced by hours to end a lease: only
+cases about waiting clients wait for real time.
 """
 
 import rdb
@@ -23,7 +23,8 @@ def no_number(what):
 
 
 def each():
-    """A client of each protocol of an empty server, and what sets its clock."""
+    """Yields a client of each protocol of an empty server, and a function that
+    sets its clock."""
     for protocol in (2, 3):
         server, clock = shared_clock()
         yield server.client(protocol), clock.step
@@ -36,7 +37,7 @@ def push(client, *ids, key='k', more=()):
 
 
 def take(client, *more, key='k', owner='me', lease=HOUR):
-    """What LEASE replies, and that its rows are as they should be."""
+    """Returns the reply of LEASE, and checks its rows."""
     got = client.call('LAWN.LEASE', key, owner, 'LEASE', lease, *more)
     assert type(got) is list, got
     for row in got:
@@ -46,7 +47,7 @@ def take(client, *more, key='k', owner='me', lease=HOUR):
 
 
 def one(client, *more, **named):
-    """The only row: id, token, tries."""
+    """Returns the only row: id, token, tries."""
     rows = take(client, *more, **named)
     equal(len(rows), 1, 'one event')
     return bytes(rows[0][0]).decode(), rows[0][2], rows[0][3]
@@ -60,7 +61,7 @@ def meta(client, id_='i', key='k'):
 
 
 def told(client, key='k'):
-    """The fields of LAWN.INFO."""
+    """Returns the fields of LAWN.INFO."""
     got = client.call('LAWN.INFO', key)
     if isinstance(got, list):
         got = dict(zip(got[::2], got[1::2]))
@@ -68,7 +69,8 @@ def told(client, key='k'):
 
 
 def states(client, key='k'):
-    """How many wait, are due, leased and dead; LEN and SCAN say the same."""
+    """Returns the numbers of waiting, due, leased and dead events; LEN and SCAN
+    must agree."""
     found = [client.call('LAWN.LEN', key, state) for state in STATES]
     for state, count in zip(STATES, found):
         ids = client.call('LAWN.SCAN', key, 0, 'COUNT', 1000, 'STATE',
@@ -252,7 +254,7 @@ def a_look_that_finds_nothing_and_a_clock_set_back_make_nothing_early():
     equal(server.call('LAWN.ACK', 'k', row[0], row[2]), [1])
     ticks = int(server.lawn()['ticks'])
     clock.step(2 * HOUR)
-    # The lease's end has come, which nobody took back.
+    # The lease has ended, and setting the clock back does not change that.
     wait_until(lambda: int(server.lawn()['ticks']) > ticks, 'it is looked at')
     clock.step(-2 * HOUR)
     server.call('LAWN.PUSH', 'k', 'b', 'p', 'DELAY', HOUR)
@@ -274,7 +276,7 @@ def a_key_that_went_and_came_back_gives_greater_tokens():
         equal(got[4::5], [0, 0, 0])
         tokens = [rows[0][2] for rows in got[1::5]]
         assert tokens == sorted(set(tokens)), tokens
-        # Who had it first cannot say that it is done any more.
+        # The first owner can no longer acknowledge it.
         push(client, 'i')
         last = one(client)[1]
         for token in tokens:
@@ -324,7 +326,7 @@ def an_event_waits_is_due_leased_due_again_and_done():
         equal([got[name] for name in ('payload', 'due', 'state', 'tries',
                                       'max-tries', 'owner')],
               ['p', due, 'leased', 1, 0, 'w'])
-        assert str(row[2]).encode() not in client.seen, 'the token is told'
+        assert str(row[2]).encode() not in client.seen, 'the reply contains the token'
         ahead = client.call('LAWN.NEXT', 'k')
         assert 2 * HOUR - 10000 < ahead <= 2 * HOUR, ahead
         equal(told(client)['next'], got['lease-end'])
@@ -471,7 +473,7 @@ def nack_gives_it_back_at_once_or_after_a_delay_and_keeps_the_tries():
         step(HOUR + 100)
         got = client.call('LAWN.POLL', 'k', 'META')[0]
         got = got if isinstance(got, dict) else dict(zip(got[::2], got[1::2]))
-        assert got[b'late'] < 60000, got  # not since it was due at first
+        assert got[b'late'] < 60000, got  # not since it was first due
 
 
 @case
@@ -501,16 +503,16 @@ def a_period_that_nobody_took_is_counted_once_however_it_was_given_back():
     for client, step in each():
         push(client, 'i', more=('EVERY', 10 * HOUR))
         due = meta(client)['due']
-        step(10 * HOUR + 60000)  # leased late: one has passed
+        step(10 * HOUR + 60000)  # leased late: one period missed
         _, token, _ = one(client)
-        step(10 * HOUR)  # the lease is over: two
+        step(10 * HOUR)  # the lease has ended: two
         _, token, _ = one(client)
         equal(client.call('LAWN.NACK', 'k', 'i', token, 'DELAY', 11 * HOUR), 1)
-        step(12 * HOUR)  # given back: three
+        step(12 * HOUR)  # returned: three
         _, token, tries = one(client, lease=9 * HOUR)
         equal(tries, 3)
         equal([meta(client)['missed'], told(client)['missed']], [0, 0])
-        step(8 * HOUR)  # held: four
+        step(8 * HOUR)  # leased: four
         equal(client.call('LAWN.ACK', 'k', 'i', token), [1])
         got = meta(client)
         equal([got['missed'], told(client)['missed']], [4, 4])
@@ -546,7 +548,7 @@ def extend_sets_the_end_from_now_also_after_it():
         step(4 * HOUR)
         equal(states(client), [0, 0, 1, 0])
         end = client.call('LAWN.EXTEND', 'k', 'i', token, 'LEASE', HOUR // 2)
-        step(HOUR)  # it was made shorter
+        step(HOUR)  # it was shortened
         equal(states(client), [0, 1, 0, 0])
         end = client.call('LAWN.EXTEND', 'k', 'i', token, 'LEASE', HOUR)
         equal(states(client), [0, 0, 1, 0])
@@ -581,7 +583,7 @@ def an_event_is_dead_when_its_tries_are_used_up():
         equal(client.call('LAWN.NEXT', 'k'), -1)
         equal(told(client)['next'], None)
         equal(told(client)['oldest-due'], 0)
-        # The last who had it is late, but nobody has it after him.
+        # The last owner is late, but no later lease exists.
         equal(client.call('LAWN.ACK', 'k', 'i', token), [1])
         equal(client.call('EXISTS', 'k'), 0)
 
@@ -623,7 +625,7 @@ def tries_are_the_events_own_or_the_keys_or_those_of_all():
             equal(most('TRIES', 3), [3, 3])
         finally:
             client.call('CONFIG', 'SET', 'lawn.default-tries', 0)
-        # What was decided on stays, whatever is set later.
+        # A limit that was applied does not change with the setting.
         client.call('LAWN.CONFIG', 'k', 'SET', 'tries', 1)
         equal(meta(client)['max-tries'], 3)
         equal(states(client), [0, 0, 1, 0])
@@ -842,7 +844,7 @@ def who_listens_hears_of_leases():
 
         def leased():
             got = listener.read()[3]
-            if got == b'lawn.fire':  # it stood there for a while
+            if got == b'lawn.fire':  # it was due for a while
                 got = listener.read()[3]
             equal(got, 'lawn.lease')
         push(client, 'i', more=('TRIES', 2))
@@ -882,7 +884,7 @@ def who_listens_hears_of_the_dead_whoever_finds_them():
         def heard(name):
             while listener.read()[3] != name:
                 pass
-        # A command comes first: the server is busy until the lease has ended.
+        # A command is first: the server is busy until the lease has ended.
         client.send_all([('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 0, 'TRIES', 1),
                          ('LAWN.LEASE', 'k', 'w', 'LEASE', 20),
                          ('DEBUG', 'SLEEP', '0.05'),
@@ -896,8 +898,8 @@ def who_listens_hears_of_the_dead_whoever_finds_them():
         wait_until(lambda: client.call('LAWN.LEN', 'k', 'DEAD') == 2,
                    'the lease has ended')
         server.call('PING')
-        equal(listener.waits(), True, 'a paused key says nothing')
-        # Nor if a command changes it, or makes an event dead.
+        equal(listener.waits(), True, 'a paused key sends no notification')
+        # Also not if a command changes it, or makes an event dead.
         client.call('LAWN.RESUME', 'k')
         heard(b'lawn.dead')
         push(client, 'l', more=('TRIES', 1))
@@ -1005,7 +1007,7 @@ def the_end_of_a_lease_wakes_in_time_and_never_early():
         for args in (('LAWN.LEASE', 'k', 'me', 'BLOCK', 0),
                      ('LAWN.POLL', 'k', 'BLOCK', 0)):
             waiting = waiter(server, *args)
-            # The lease is taken before the waiter can be served.
+            # The event is leased before the waiting client can be served.
             rows = client.multi(('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
                                 ('LAWN.LEASE', 'k', 'x', 'LEASE', lease),
                                 ('LAWN.GET', 'k', 'i', 'META'))
@@ -1038,7 +1040,7 @@ def every_change_that_gives_one_back_wakes():
     client.call('LAWN.NACK', 'k', 'i', token)
     equal(ids(waiting.read()), ['i'], 'one that repeats')
     client.call('DEL', 'k')
-    # And those that give it back later wake then.
+    # Commands that return it later wake clients then.
     for change, ms in ((('LAWN.NACK', 'k', 'i', 'TOKEN', 'DELAY', 3 * HOUR),
                         3 * HOUR),
                        (('LAWN.EXTEND', 'k', 'i', 'TOKEN', 'LEASE', 3 * HOUR),
@@ -1212,7 +1214,7 @@ def a_server_that_wants_no_writes_leases_nothing_and_lives():
                  ('CLIENT', 'PAUSE', 9 * HOUR, 'WRITE'))
     clock.step(2 * HOUR)
     still_waits(server, *waiting)
-    equal(short.read(), [])  # its time was over
+    equal(short.read(), [])  # its timeout had passed
     equal(server.call('LAWN.LEN', 'k', 'DUE'), 1)
     still_waits(server, *waiting)
     equal(server.call('CLIENT', 'UNPAUSE'), OK)
@@ -1227,7 +1229,7 @@ def a_server_that_wants_no_writes_leases_nothing_and_lives():
 # WHAT HAPPENS TO KEYS
 
 def rich(client, step=None):
-    """A key in which events are in every state; tokens by id."""
+    """Creates a key with events in every state; returns tokens by id."""
     client.call('LAWN.CONFIG', 'k', 'SET', 'tries', 9, 'lease', 12345)
     push(client, 'dead', more=('TRIES', 1))
     row = take(client)[0]
@@ -1242,7 +1244,7 @@ def rich(client, step=None):
     push(client, 'plain')
     tokens['plain'] = take(client, owner='', lease=4 * HOUR)[0][2]
     client.call('LAWN.PUSH', 'k', 'waits', 'p', 'DELAY', FAR, 'TRIES', 3)
-    # The greatest token is that of one that is gone.
+    # The greatest token is that of a removed event.
     push(client, 'gone')
     tokens['gone'] = take(client)[0][2]
     client.call('LAWN.ACK', 'k', 'gone', tokens['gone'])
@@ -1253,7 +1255,8 @@ def rich(client, step=None):
 
 
 def check_rich(client, tokens, step=None, key='k'):
-    """All is there, tokens are good, and new ones are greater."""
+    """Checks that all events exist, tokens are valid, and new ones are greater.
+    """
     equal([meta(client, i, key)[n] for i in ('dead', 'back', 'long', 'ended')
            for n in ('tries', 'max-tries', 'owner')],
           [1, 1, 'me', 1, 9, '', 1, 9, 'o' * 255, 1, 7, b'\0\xff'])
@@ -1284,7 +1287,8 @@ def leases_go_with_their_key():
         key = 'new' if 'new' in change else 'k'
         equal(there.call('DEBUG', 'DIGEST-VALUE', key), [digest])
         check_rich(there, tokens, clock.step, key)
-        if change[0] == 'COPY':  # what was done there is not done here
+        # changes to the copy do not affect the original
+        if change[0] == 'COPY':
             check_rich(client, tokens, clock.step)
 
 
@@ -1294,7 +1298,7 @@ def who_waits_gets_what_comes_by_swapdb():
     client, there = server.client(), server.client()
     there.call('SELECT', 1)
     push(there, 'there')
-    # whoever comes second finds nothing, and waits on
+    # the second client finds nothing, and keeps waiting
     first, second = server.client(), server.client()
     for waiting in (first, second):
         server.waits(waiting, 'LAWN.LEASE', 'k', 'me', 'BLOCK', 0)
@@ -1325,11 +1329,11 @@ def a_token_that_was_made_up_is_of_no_use_in_other_keys():
         assert stale < good < (now_ms() + HOUR) * 1024, (stale, good)
         equal(client.call('LAWN.ACK', 'k', 'i', stale), [0])
         equal(client.call('LAWN.ACK', 'k', 'i', good), [1])
-    # and the key itself gives none twice
+    # and the key itself issues none twice
     equal(client.call('RESTORE', 'evil', 0, made_up(2**53 - 1), 'REPLACE'), OK)
     push(client, 'i', key='evil')
     equal(client.call('LAWN.LEASE', 'evil', 'a'),
-          error('ERR the key has no tokens left'))
+          error('ERR the key has no lease tokens left'))
     equal(client.call('LAWN.LEN', 'evil', 'DUE'), 1)
 
 
@@ -1475,7 +1479,7 @@ def a_promoted_replica_goes_on_with_the_leases():
             got = there.call(*args)
             assert isinstance(got, resp.Error), (args, got)
             assert got.startswith(b'READONLY'), got
-        # A lease that ends there gives nothing to anybody, and tells nobody.
+        # A lease that ends there delivers nothing, and sends no notification.
         offset = master.info('replication')['master_repl_offset']
         clock.step(4 * HOUR)
         equal(states(there), [1, 4, 1, 1])

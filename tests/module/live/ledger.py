@@ -1,32 +1,31 @@
-"""ledger.py - what was asked of servers that fail, what they answered, and
-whether what came of it is allowed. failover.py and cluster.py share it.
+"""ledger.py - records commands sent to servers that fail, and their replies,
+and checks whether the result is allowed. Shared by failover.py and cluster.py.
 
-An EFFECT is a command that was answered: the history that it belongs to (the
-replication id of the master that did it), the offset that this had reached when
-the answer was there, and one that it had before it was asked. When a replica
-takes over, its second id and offset tell exactly how much of the old history it
-has: an effect up to there has reached it, and must be found there for ever; one
-after it may be gone, and what it undid may come back. So nothing is allowed on
-suspicion: of each loss and each duplicate it is known whether the promoted
-replica had heard.
+An EFFECT is an answered command: the history that it belongs to (the
+replication id of the master that ran it), the offset of that history when the
+reply arrived, and its offset before the command was sent. When a replica takes
+over, its second id and offset give exactly how much of the old history it has.
+An effect up to there has reached the replica and must be visible from then on.
+A later one may be lost, and its changes may be undone. So every loss and every
+duplicate is attributed: it is known whether the promoted replica had received
+the command.
 
-An event has one id and is pushed once, for a time of the ledger's choosing. Three
-kinds of keys take them: those whose events are leased and acknowledged, those
-that are polled, and those with a stream as their sink.
+An event has a unique id and is pushed once, for a time that the ledger chooses.
+There are three kinds of keys: keys whose events are leased and acknowledged,
+keys that are polled, and keys with a stream as their sink.
 
-  lost         answered, and gone without having been delivered in the history
-               that survived: not in the stream there, not polled, or not
-               acknowledged by what can have reached it. None may be of those that
-               WAIT had confirmed, nor of those that had reached the promoted
-               replica [G2 G3]; the others are told. What a POLL took whose answer
-               was lost counts as unheard
-  duplicated   delivered once more [G3]: after the end of a lease; or since the
-               lease, the ACK, the POLL or the XADD had not reached the promoted
-               replica. What was handed back by NACK is no duplicate. Any other is
-               unexplained
-  early        heard before it is due [G5]
-  fenced       an ACK with the token of a lease that somebody else has by now, and
-               that was refused; if it was accepted that is unexplained, too
+    lost         answered, and gone without having been delivered in the
+                 surviving history: not in the stream there, not polled, or not
+                 acknowledged by a command that can have reached it. None may be
+                 of those that WAIT had confirmed, or that had reached the
+                 promoted replica [G2 G3]; the others are counted. Events taken by
+                 a POLL whose reply was lost count as unheard
+    duplicated   delivered again [G3]: after the end of a lease; or because the
+                 lease, ACK, POLL or XADD had not reached the promoted replica.
+                 Events returned by NACK do not count. Any other is unexplained
+    early        delivered before it is due [G5]
+    fenced       an ACK with the token of a lease that was superseded, and that
+                 was rejected; if it was accepted, it is unexplained, too
 """
 
 import collections
@@ -43,21 +42,21 @@ FIELDS = {name: re.compile(rb'\n%s:(\S+)' % name.encode())
 
 
 class Delivery:
-    """An event in somebody's hands."""
+    """One delivery of an event."""
 
     def __init__(self, sent, heard, effect, token=0, lease=0):
-        self.sent = sent  # ms, when it was asked for
+        self.sent = sent  # ms, when it was requested
         self.heard = heard
-        self.done = heard  # or before, if that is known
+        self.done = heard  # or earlier, if known
         self.effect = effect
         self.token = token
-        self.end = sent + lease  # no earlier than that
-        self.back = False  # given back, or perhaps
-        self.nack = None  # (not before, effect) if so for certain
+        self.end = sent + lease  # not earlier
+        self.back = False  # returned, or possibly
+        self.nack = None  # (not before, effect) if certain
 
 
 class Event:
-    """What is known of one."""
+    """The record of one event."""
 
     def __init__(self, key, id_, due):
         self.key = key
@@ -74,7 +73,7 @@ class Event:
 
 
 class Counts:
-    """What a trial came to; they can be added."""
+    """The result of a trial; results can be added."""
 
     NAMES = ('pushed', 'confirmed', 'delivered', 'lost_confirmed',
              'lost_reached', 'lost', 'unheard', 'after_end', 'unreplicated',
@@ -116,17 +115,18 @@ class Ledger:
         self.events = {}
         self.kinds = kinds  # a key → lease, poll or sink
         self.sinks = sinks  # a key with a sink → its stream
-        self.ends = {}  # history → how much of it is in the next
+        self.ends = {}  # history → how much of it the next one has
         self.doubtful_polls = collections.defaultdict(list)
         self.strange = []
         self.made = 0
         self.answered = 0
         self.heard = 0
 
-    # WHAT IS HEARD
+    # REPLIES
 
     def effect(self, info):
-        """From a reply to INFO replication, which came after a command."""
+        """Returns the effect from a reply to INFO replication that followed a
+        command."""
         got = {name: found.group(1) for name, what in FIELDS.items()
                if (found := what.search(info))}
         if got.get('role') != b'master':
@@ -139,15 +139,15 @@ class Ledger:
         return Effect(got['master_replid'], int(got['master_repl_offset']))
 
     def reached(self, effect):
-        """Whether it is in the history that survived, for certain."""
+        """Returns True if it is certainly in the surviving history."""
         if effect.history is None:
             return False
         return effect.offset <= self.ends.get(effect.history, math.inf) \
             and effect.offset != math.inf
 
     def may_have_reached(self, effect):
-        """Whether it is not certain that it has not: what came before it may be
-        all that there is."""
+        """Returns True unless it is certainly not: possibly only what preceded
+        it survived."""
         return effect.after < self.ends.get(effect.history, math.inf)
 
     def new(self, key, due):
@@ -178,20 +178,20 @@ class Ledger:
             event.acks.append(ack)
 
     def poll_unheard(self, key, count, when):
-        """It may have taken so many of what was due then."""
+        """It may have taken this number of the events that were due then."""
         with self.lock:
             self.doubtful_polls[key] += [when] * count
 
     def waits_for(self):
-        """How many have been pushed, and heard."""
+        """Returns how many were pushed and answered."""
         with self.lock:
             return self.answered, self.heard
 
-    # WHAT CAME OF IT
+    # RESULTS
 
     def verdict(self, streams):
-        """The counts, when all keys are empty. streams: of each key with a
-        sink, all (entry, id) that are there at the end."""
+        """Returns the counts, when all keys are empty. streams: for each key
+        with a sink, all (entry, id) at the end."""
         counts = Counts()
         for what in self.strange:
             counts.fault('unexplained', what)
@@ -285,10 +285,10 @@ class Ledger:
                 counts.unreplicated += 1
 
     def _sink(self, counts, event, there):
-        """Who reads along may have seen entries that did not survive; of those
-        that did there is one [G4]."""
+        """A reader may have seen entries that did not survive; of those that
+        did there is one [G4]."""
         if len(there) > 1:
-            counts.fault('unexplained', f'{event.key!r} {event.id!r} stands in '
+            counts.fault('unexplained', f'{event.key!r} {event.id!r} is in '
                          f'the stream as {there}')
         seen = {one.token: one for one in event.deliveries}
         for entry, delivery in seen.items():
@@ -307,7 +307,8 @@ class Ledger:
 
 
 def written(entry):
-    """When an entry was written, in ms, as nearly as its name says: Valkey names
-    entries by the time at which a turn of its loop began, which may be before they
-    were due. So early is what was read before."""
+    """Returns the time at which an entry was written, in ms, as far as its id
+    shows: Valkey uses the time at which an iteration of its loop began, which
+    may be before the events were due. So only entries read before the due time
+    are early."""
     return int(entry.split(b'-')[0])

@@ -1,10 +1,10 @@
-"""load.py - producers and consumers that go on while servers fail, and write all
-they hear into a ledger. Each is a thread with connections of its own.
+"""load.py - producers and consumers that keep running while servers fail, and
+record all replies in a ledger. Each is a thread with its own connections.
 
-Where a key is, a route tells: route.place(key) is a port, or None while nobody
-knows, and route.turned is counted up whenever that may have changed. An answer
-that is an error is one that nothing was done for; where it names another server,
-that is asked next. An answer that does not come leaves it open what was done.
+A route knows where a key is: route.place(key) is a port, or None while unknown,
+and route.turned is incremented whenever that may have changed. An error reply
+means that nothing was done; if it names another server, that one is asked next.
+Without a reply, it is unknown whether the command ran.
 """
 
 import random
@@ -23,7 +23,7 @@ ELSEWHERE = (b'MOVED', b'ASK', b'TRYAGAIN', b'CLUSTERDOWN', b'READONLY',
 
 
 class Worker(threading.Thread):
-    """One that asks, and listens, until it is told to stop."""
+    """Sends commands and reads replies until it is stopped."""
 
     def __init__(self, ledger, route, seed, keys, loyal=False):
         super().__init__(daemon=True)
@@ -33,7 +33,7 @@ class Worker(threading.Thread):
         self.keys = keys
         self.loyal = loyal  # stays with a server that does not answer
         self.clients = {}
-        self.last = {}  # port → the effect that was last heard of there
+        self.last = {}  # port → last effect of that server
         self.asking = {}
         self.turned = 0
         self.ending = False
@@ -54,7 +54,7 @@ class Worker(threading.Thread):
         raise NotImplementedError
 
     def busy(self):
-        """Whether something is left to do even if it is to stop."""
+        """Returns True if work remains even though it was stopped."""
         return False
 
     def drop(self):
@@ -62,10 +62,11 @@ class Worker(threading.Thread):
             client.close()
         self.clients = {}
 
-    # ASKING
+    # SENDING
 
     def _client(self, key):
-        """The connection to who has the key, and whether ASKING goes first."""
+        """Returns the connection to the owner of the key, and whether ASKING is
+        sent first."""
         if self.turned != self.route.turned and not self.loyal:
             self.turned = self.route.turned
             self.drop()
@@ -75,7 +76,7 @@ class Worker(threading.Thread):
         if self.loyal and self.clients:
             port = next(iter(self.clients))
         if port is None:
-            raise OSError('nobody has it')
+            raise OSError('unknown owner')
         if port not in self.clients:
             self.clients[port] = resp.Client(port)
         return self.clients[port], port, asking
@@ -86,7 +87,8 @@ class Worker(threading.Thread):
             client.close()
 
     def _wait(self, client):
-        """Until something can be read. False: it is not worth waiting."""
+        """Waits until data can be read. Returns False if waiting is pointless.
+        """
         while client.at == len(client.buffer) \
                 and not select.select([client.socket], [], [], 0.05)[0]:
             if self.turned != self.route.turned and not self.loyal:
@@ -96,8 +98,8 @@ class Worker(threading.Thread):
         return True
 
     def _try(self, key, commands):
-        """One attempt: the replies, None for those that did not come, and the
-        effect of those that did."""
+        """One attempt. Returns the replies, None for missing ones, and the
+        effect of the others."""
         client, port, asking = self._client(key)
         first = [('ASKING',)] if asking else []
         replies, effect = [], NOWHERE
@@ -114,8 +116,8 @@ class Worker(threading.Thread):
             if not self._wait(client):
                 raise resp.Late
             info = client.read()
-            # One that comes back takes itself for a master at first, with what its
-            # dump file knew: it serves no key.
+            # A restarted master considers itself a master at first, with the
+            # data of its dump file: it serves no key.
             if not all(isinstance(reply, resp.Error) for reply in replies):
                 effect = self.ledger.effect(info)
             before = self.last.get(port, NOWHERE)
@@ -142,9 +144,9 @@ class Worker(threading.Thread):
             time.sleep(0.002)
 
     def ask(self, key, *commands, again=True):
-        """Asks until each was answered, or is in doubt. Not again: an error may
-        be the answer. It is one to WAIT, too, which counts what its own
-        connection has done: it goes along with what is asked again, and never
+        """Sends until each command was answered or its result is unknown.
+        again=False: an error may be the answer. WAIT counts the writes of its
+        own connection, so it is repeated together with the commands, never
         alone."""
         replies = [resp.Error(b'TRYAGAIN')] * len(commands)
         effects = [NOWHERE] * len(commands)
@@ -164,7 +166,7 @@ class Worker(threading.Thread):
 
 
 class Pusher(Worker):
-    """Pushes a few at a time, and may wait for so many replicas."""
+    """Pushes a few events at a time, and optionally waits for replicas."""
 
     def __init__(self, *args, replicas=0, **more):
         super().__init__(*args, **more)
@@ -192,8 +194,8 @@ class Pusher(Worker):
 
 
 class Leaser(Worker):
-    """Leases, and then acknowledges, hands back, extends, or sleeps over it and
-    acknowledges with a token that may be worth nothing by then."""
+    """Leases events, and then acknowledges, returns or extends them, or sleeps
+    and acknowledges with a token that may be stale by then."""
 
     def __init__(self, *args, replicas=0, **more):
         super().__init__(*args, **more)
@@ -278,7 +280,7 @@ class Leaser(Worker):
 
 
 class Poller(Worker):
-    """Takes what is due, at most once."""
+    """Takes due events, at most once each."""
 
     COUNT = 5
 
@@ -298,7 +300,7 @@ class Poller(Worker):
 
 
 class Tailer(Worker):
-    """Reads along in the streams that sinks write to."""
+    """Reads the streams that sinks write to."""
 
     def __init__(self, *args, **more):
         super().__init__(*args, **more)

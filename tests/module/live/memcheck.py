@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""memcheck.py - parts of the other tests with a module that watches its memory.
+"""memcheck.py - parts of the other tests with a module that checks its memory
+accesses.
 
-lawn.so is one that was built with AddressSanitizer and UBSan (LAWN_ASAN_SO, by
-default build/watched/lawn.so). As the server itself was not, the sanitizer's library
-is loaded before all others, and takes the place of the server's allocator; so what
-the module gets from the server is watched, too. Valkey calls one function that
-only its own allocator has: nojemalloc.c is that.
+lawn.so is built with AddressSanitizer and UBSan (LAWN_ASAN_SO, by default
+build/watched/lawn.so). The server is not, so the sanitizer's library is
+preloaded and replaces the server's allocator; memory that the module gets from
+the server is checked, too. Valkey calls one function that only its own
+allocator has; nojemalloc.c provides it.
 
-The last case lets the server end by itself, and looks for memory that the module
-has lost.
+The last case lets the server exit normally, and checks for memory that the
+module has leaked.
 """
 import os
 import pathlib
@@ -23,12 +24,12 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODULE = os.path.abspath(
     os.environ.get("LAWN_ASAN_SO", HERE / "../../../build/watched/lawn.so")
 )
-# What the servers do at their end, or on purpose.
+# Accesses that the servers make at their end, or on purpose.
 OPTIONS = "detect_leaks=0:abort_on_error=1:handle_segv=0:allow_user_segv_handler=1"
 
 
 def preload(folder):
-    """The libraries that must come first."""
+    """Returns the libraries to preload."""
     compiler = os.environ.get("CC", "cc")
     found = subprocess.run(
         [compiler, "-print-file-name=libasan.so"],
@@ -58,9 +59,9 @@ def run(program, *args):
 
 
 def failure(output, errors):
-    """What failed, what a sanitizer found, and the end of what was printed. The
-    commands that led there and the logs of servers are left out: of a message
-    server.attempt() shows the first 2,000 characters."""
+    """Returns the failed cases, the sanitizer's findings, and the end of the
+    output. The commands before it and the logs of servers are omitted: of a
+    message, server.attempt() prints the first 2,000 characters."""
     lines = output.splitlines()
     told = [line for line in lines if line.startswith("seed ")]
     for i, line in enumerate(lines):
@@ -107,7 +108,7 @@ def nothing_is_lost_that_was_taken():
             server.MODULE = was
             del os.environ["LAWN_PRELOAD"]
     reports = re.split(r"\n(?=Direct|Indirect)", text)
-    # By our lines if they are known, else by the file.
+    # By our lines if they are known, otherwise by the file.
     ours = [
         r for r in reports
         if "leak of" in r and re.search(r" module/\w+\.c:|lawn\.so", r)
@@ -116,7 +117,7 @@ def nothing_is_lost_that_was_taken():
 
 
 def use_and_stop(one):
-    """What it says at its end, when all has been used once."""
+    """Uses all features once, and returns the output at the exit."""
     call = one.call
     for i in range(3000):
         call("LAWN.PUSH", "k", i % 700, "payload %d" % i, "DELAY", i % 5 * 1000)
@@ -143,7 +144,7 @@ def use_and_stop(one):
     call("LAWN.PUSH", "k", "id", "payload", "DELAY", 1)
     assert waits.read() == [[b"id", b"payload"]]
     call("LAWN.PUSH", "left", "id", "payload", "DELAY", 100000)
-    one.expect_crash = True  # it ends, and its check for leaks may complain
+    one.expect_crash = True  # it exits, and its leak check may fail
     one._drop()  # pylint: disable=protected-access
     one.process.terminate()
     one.process.wait(60)
@@ -154,7 +155,8 @@ def use_and_stop(one):
 
 
 def use_leases(one):
-    """Leases that are done, given back, prolonged, over, dead; and sinks."""
+    """Leases that are acknowledged, returned, extended, ended and dead; and
+    sinks."""
     call = one.call
     for i in range(200):
         call(
@@ -178,10 +180,10 @@ def use_leases(one):
         server.wait_until(
             lambda: not call("LAWN.LEN", "l", "DUE")
             and not call("LAWN.LEN", "l", "DEAD"),
-            "the sinks take what is due and dead",
+            "the sinks take due and dead events",
         )
         assert call(length, to) > 0 and call("XLEN", "dead") > 0
-    # A sink that is refused, and left so.
+    # A sink whose deliveries are refused, left in that state.
     call("LAWN.PUSH", "bad", "i", "p", "AT", 1)
     call("LAWN.SINK", "bad", "STREAM", "to")
     server.wait_until(lambda: b"WRONGTYPE" in b"".join(

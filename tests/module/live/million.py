@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
-"""million.py - a million events in one key, and nothing blocks the server.
+"""million.py - a million events in one key do not block the server.
 
-A key is filled with a million events, of one delay, of 2,000 delays, and for
-times of their own, spread over ten hours. Every command is sent with its
-default and with its largest sensible arguments, lists of a thousand events,
-with and without a child of the server that saves; hours pass by a clock that is
-set; events become due, leases end and events die together; sinks of each kind
-and a dead letter drain them, and a replica follows. The server's own latency
-monitor watches, and the replica's: whatever took 5 ms or more, a command or a
-tick, fails the step, but for `fork`, which the server does of itself, and what
-waits for the disk, which are told apart.
+A key is filled with a million events: of one delay, of 2,000 delays, and with
+individual times, spread over ten hours. Every command is sent with its default
+and with its largest sensible arguments, lists of a thousand events, with and
+without a child process of the server that saves. Hours pass by a clock that is
+set. Events become due, leases end and events die together; sinks of each kind
+and a dead letter stream drain them, and a replica follows. The latency monitors
+of the server and of the replica are checked: any command or tick of 5 ms or
+more fails the step, except `fork`, which the server does on its own, and
+waiting for the disk, which are reported separately.
 
-What the monitor tells is time on the wall, and others use this machine as
-well. So the server has a clock that stands still while its thread wants to run
-and may not, or sleeps, which no command here does (work.c); --wall 1 is for a
-machine that does nothing else, and does without. What remains, as a core that
-a hypervisor takes away, is met by doing a step again if something took too
-long. Before that the key is made anew, up to where the step began: what took
-long the first time is there to be done again. A step that cannot be done in
-5 ms never is, and fails at its last try.
+The monitor reports wall time, and other processes use this machine, too. So the
+server has a clock that stops while its thread is runnable but not running, or
+sleeps, which no command here does (work.c). --wall 1 does without, for an
+otherwise idle machine. Remaining disturbances, such as a core that a hypervisor
+takes away, are handled by repeating a step that took too long. Before that, the
+key is created again up to the beginning of the step, so that the same work is
+done again. A step that cannot be done in 5 ms fails at its last attempt.
 
-At the end come the times of the key's own serialisation, which do block, as
-with any other type; --compare 1 measures a sorted set with a hash beside it.
+At the end the times of the key's serialization are printed, which does block,
+as with any other type; --compare 1 also measures a sorted set with a hash.
 """
 import functools
 import os
@@ -40,15 +39,15 @@ TRIES = 8
 HOUR = 3600 * 1000
 DAY = 24 * HOUR
 PER_CALL = 100  # events in an MPUSH
-MANY = 1000  # events in one command, where it takes a list
+MANY = 1000  # events in one command that accepts a list
 ALL = 10 ** 9
-# Nothing that a dump file could pack.
+# Incompressible for a dump file.
 PAYLOAD = b'DNxril3RavGD5MfvJ7NScUykT8C8UBkkpdhiG37LeXSyYV4g6snRoUYA4fXr6nzr'
 ID = b'$14\r\ne_%012d\r\n$64\r\n' + PAYLOAD + b'\r\n'
-UNIT = 10  # events, whose bytes are made once
-# What the server does of itself, at whose cost a key is not.
+UNIT = 10  # events, whose bytes are created once
+# Work of the server that is independent of the key.
 APART = ('fork', 'aof-', 'rdb-')
-# What the watch does.
+# Commands of the watch.
 OWN = ('config', 'latency', 'info', 'echo', 'client')
 
 
@@ -58,14 +57,13 @@ def name(i):
 
 @functools.cache
 def bodies(events):
-    """The ids and payloads as they go over the wire, UNIT by UNIT."""
+    """Returns ids and payloads in wire format, UNIT by UNIT."""
     return [ID * UNIT % tuple(range(i, i + UNIT))
             for i in range(0, events, UNIT)]
 
 
 def chunks(key, when, events, each=PER_CALL):
-    """MPUSH after MPUSH as it goes over the wire, many in a piece; when(i):
-    DELAY or AT, ms."""
+    """Yields many MPUSH in wire format per piece; when(i): DELAY or AT, ms."""
     head = b'*%d\r\n$10\r\nLAWN.MPUSH\r\n' % (5 + 2 * each)
     parts = []
     for i in range(0, events, each):
@@ -78,7 +76,7 @@ def chunks(key, when, events, each=PER_CALL):
 
 
 class Clocked:
-    """Servers with a clock that goes by their work, and that can be set."""
+    """Servers with a clock that follows their work and can be set."""
 
     def __init__(self, wall, folder):
         self.ahead = 0
@@ -117,7 +115,7 @@ class Clocked:
 
 
 class Watch:
-    """What a server saw in a step."""
+    """The latencies of a server in a step."""
 
     def __init__(self, one, prefix=''):
         self.server = one
@@ -129,7 +127,7 @@ class Watch:
         self.client.call('CONFIG', 'RESETSTAT')
 
     def end(self):
-        """{event: longest ms} that the monitor saw; {command: longest us}."""
+        """Returns {event: longest ms} of the monitor; {command: longest us}."""
         seen = {self.prefix + row[0].decode(): row[3]
                 for row in self.client.call('LATENCY', 'LATEST')}
         longest = {}
@@ -141,7 +139,7 @@ class Watch:
 
 
 class Million:
-    """A server, what is done to it, and what has taken too long."""
+    """A server, the steps, and those that took too long."""
 
     def __init__(self, clock, events):
         self.clock = clock
@@ -149,25 +147,26 @@ class Million:
         self.server = clock.server()
         self.client = self.server.client()
         self.watches = [Watch(self.server)]
-        self.restore = None  # what a step needs that is done again
+        self.restore = None  # restores the state before a step is repeated
         self.failed = []
         self.apart = {}
 
     def call(self, *args):
-        """The reply, which is no error."""
+        """Returns the reply, which must not be an error."""
         got = self.client.call(*args)
         assert not isinstance(got, resp.Error), f'{args[:3]!r}: {got!r}'
         return got
 
     def calls(self, commands):
-        """Many, and their replies, none of which is an error."""
+        """Sends many commands. Returns their replies, none of which may be an
+        error."""
         replies = self.client.pipe(commands)
         for got in replies:
             assert not isinstance(got, resp.Error), got
         return replies
 
     def quiet(self, parts):
-        """Commands as bytes, of which no replies are wanted."""
+        """Sends commands as bytes, without replies."""
         with self.server.client() as client:
             client.send('CLIENT', 'REPLY', 'OFF')
             for part in parts:
@@ -182,7 +181,7 @@ class Million:
         return self.server.clock()
 
     def later(self, ms):
-        """So much later, by the server's clock."""
+        """Advances the server's clock."""
         before = self.now()
         self.clock.set(self.clock.ahead + ms)
         wait_until(lambda: self.now() >= before + ms, 'it is later')
@@ -190,14 +189,14 @@ class Million:
     # Steps
 
     def follow(self, one):
-        """A replica, which is watched from now on."""
+        """Adds a replica, which is watched from now on."""
         one.call('REPLICAOF', '127.0.0.1', self.server.port)
         wait_until(lambda: one.info('replication')['master_link_status']
                    == 'up', 'the replica follows')
         self.watches.append(Watch(one, 'replica '))
 
     def settled(self):
-        """Until replicas have all that was written."""
+        """Waits until replicas have received all changes."""
         for watch in self.watches[1:]:
             end = int(self.server.info('replication')['master_repl_offset'])
             wait_until(lambda w=watch: int(w.server.info('replication')
@@ -205,7 +204,7 @@ class Million:
                        'the replica has it all')
 
     def watched(self, act):
-        """{event: longest ms}, {command: longest us} while it is done."""
+        """Returns {event: longest ms}, {command: longest us} during act()."""
         self.settled()
         for watch in self.watches:
             watch.begin()
@@ -222,9 +221,9 @@ class Million:
         return {e: ms for e, ms in seen.items() if ms >= BAR}, longest
 
     def step(self, title, act, prepare=None):
-        """Does it, until nothing took too long; prepare() goes before,
-        unwatched. Before it is done again the key is made anew by what
-        self.restore is then, so that the same is there to be done."""
+        """Runs act() until nothing took too long; prepare() runs before,
+        unwatched. Before a repetition, self.restore creates the key again, so
+        that the same work is done."""
         before = []
         for attempt in range(TRIES):
             if attempt:
@@ -247,7 +246,7 @@ class Million:
     # Events
 
     def clear(self, key):
-        """No such key, and nobody frees it any more."""
+        """Deletes the key, and waits until it is freed."""
         self.call('UNLINK', key)
         wait_until(lambda: self.server.info('memory')
                    ['lazyfree_pending_objects'] == '0', 'it is freed')
@@ -262,7 +261,7 @@ class Million:
         self.fill(key, when, each)
 
     def load(self, title, key, when, each=PER_CALL):
-        """A full key, watched as it grows."""
+        """Fills a key, watched as it grows."""
         self.restore = lambda: self.clear(key)
         self.step(f'{title}: MPUSH of {each} until there are {self.events}',
                   lambda: self.fill(key, when, each))
@@ -272,7 +271,7 @@ class Million:
         self.step(f'{title}: UNLINK', lambda: self.call('UNLINK', key))
         self.clear(key)
 
-    # What is done to a key in which nothing is due
+    # Commands on a key without due events
 
     def battery(self, title, key):
         """Each command on a full key."""
@@ -312,7 +311,7 @@ class Million:
         self.calls(('LAWN.PARTITION', i, 16384) for i in few[:10])
 
     def rede(self, key, few):
-        """A tenth, which leaves things as they were."""
+        """A tenth of the events, which restores the previous state."""
         few = few[::10]
         self.calls(('REDE.PUSH', key, HOUR, PAYLOAD, b'new-' + i) for i in few)
         self.calls(('REDE.LOOK', key, i) for i in few)
@@ -339,14 +338,14 @@ class Million:
                 cursor = self.call('LAWN.SCAN', key, cursor, *more)[0]
 
     def whole(self, title, key):
-        """What is done to the key as such."""
+        """Commands on the key as a whole."""
         self.step(f'{title}: RENAME, MOVE, SWAPDB, EXPIRE, PERSIST', lambda: (
             self.calls([('RENAME', key, 'other'), ('RENAME', 'other', key),
                         ('MOVE', key, 1), ('SWAPDB', 0, 1),
                         ('EXPIRE', key, HOUR), ('PERSIST', key)])))
 
     def overflow(self, key):
-        """A key that is told to be a tenth of what it is."""
+        """A key whose limit is set to a tenth of its size."""
         smaller = ('LAWN.CONFIG', key, 'SET', 'maxlen', self.events // 10,
                    'overflow', 'drop-oldest')
         push = ('LAWN.PUSH', key, 'y', PAYLOAD, 'DELAY', HOUR)
@@ -354,7 +353,7 @@ class Million:
                   lambda: self.calls([smaller, push, push, push]))
 
     def saving(self, title, key):
-        """The battery while children save, which take longer than it."""
+        """The battery while child processes save, which take longer."""
         def runs(flag):
             return self.server.info('persistence')[flag] == '1'
 
@@ -362,7 +361,7 @@ class Million:
             pid = self.server.process.pid
             for child in pathlib.Path(f'/proc/{pid}/task/{pid}/children') \
                     .read_text(encoding='ascii').split():
-                os.kill(int(child), signal.SIGUSR1)  # as the server does it
+                os.kill(int(child), signal.SIGUSR1)  # as the server does
             wait_until(lambda: not runs('rdb_bgsave_in_progress'), 'it ends')
 
         self.call('CONFIG', 'SET', 'rdb-key-save-delay', 10 ** 9)
@@ -376,7 +375,7 @@ class Million:
                   f'{fork / 1000:.2f}')
             if took < BAR:
                 break
-            assert attempt + 1 < TRIES, 'BGSAVE takes long beside its fork'
+            assert attempt + 1 < TRIES, 'BGSAVE takes longer than its fork'
             end()
         self.battery(f'{title}, while it is saved', key)
         equal(runs('rdb_bgsave_in_progress'), True, 'it was still saved')
@@ -389,11 +388,11 @@ class Million:
         wait_until(lambda: not runs('aof_rewrite_in_progress'), 'it has ended')
         self.call('CONFIG', 'SET', 'rdb-key-save-delay', 0)
 
-    # What is due
+    # Due events
 
     def until(self, key, *states):
-        """LEN, until all events are in these states: a call looks at so many
-        at most that it does not know yet."""
+        """Calls LEN until all events are in these states: a call examines a
+        limited number of new ones."""
         count = self.call('LAWN.LEN', key)
         for _ in range(1000):
             if sum(self.calls(('LAWN.LEN', key, state)
@@ -402,19 +401,19 @@ class Million:
         raise AssertionError(f'not all are {states}')
 
     def make_due(self, key, when, each=PER_CALL):
-        """All are due, and nobody has looked, since the key is paused."""
+        """All events are due, but not found yet, since the key is paused."""
         self.renew(key, when, each)
         self.call('LAWN.PAUSE', key)
         self.later(DAY)
 
     def known(self, key, when):
-        """All are due, and that is known."""
+        """All events are due, and found."""
         self.make_due(key, when)
         self.call('LAWN.RESUME', key)
         self.until(key, 'DUE')
 
     def due(self, key, when):
-        """A million become due, whom RESUME lets go."""
+        """A million events become due, and RESUME releases them."""
         self.call('LAWN.PAUSE', key)
         self.later(DAY)
         self.restore = lambda: self.make_due(key, when)
@@ -423,7 +422,7 @@ class Million:
         self.restore = lambda: self.known(key, when)
 
     def taking(self, key):
-        """Of what is due."""
+        """Commands that take due events."""
         self.step('due: LEN WAITING, LEN, NEXT, INFO', lambda: self.calls(
             [('LAWN.LEN', key, 'WAITING'), ('LAWN.LEN', key),
              ('LAWN.NEXT', key), ('LAWN.INFO', key)]))
@@ -441,7 +440,8 @@ class Million:
             self.calls((f'REDE.{c}', key) for c in ('PRINT', 'POLL', 'TTN'))))
 
     def leases(self, key):
-        """Of what is due. What a step takes is leased before each try."""
+        """Commands on leases. The events of a step are leased before each
+        attempt."""
         held = []
 
         def lease(count):
@@ -471,21 +471,21 @@ class Million:
             [1] * MANY), anew)
 
     def lease_all(self, key):
-        """All that are due."""
+        """Leases all due events."""
         while self.call('LAWN.LEN', key, 'DUE'):
             self.quiet([resp.encode('LAWN.LEASE', key, 'w', 'LEASE', HOUR,
                                     'COUNT', MANY)] * 50)
 
     def over(self, key):
-        """The leases of all are over, and nobody has looked."""
+        """All leases have ended, but were not found yet."""
         self.call('LAWN.RESUME', key)
         self.lease_all(key)
         self.call('LAWN.PAUSE', key)
         self.later(DAY)
 
     def ends(self, key):
-        """All leases end together, and after the second one all events are
-        dead."""
+        """All leases end together; after the second time all events are dead.
+        """
         known = self.restore
         tries = ('LAWN.CONFIG', key, 'SET', 'tries', 2)
         self.step(f'leases: LEASE COUNT {MANY} until all are leased',
@@ -512,14 +512,14 @@ class Million:
         self.looked('deaths', key, 'dead')
 
     def looked(self, title, key, state):
-        """At what is known."""
+        """Queries of known events."""
         self.step(f'{title}: LEN, INFO, SCAN', lambda: self.calls(
             [('LAWN.LEN', key, 'DUE'), ('LAWN.LEN', key, 'LEASED'),
              ('LAWN.INFO', key),
              ('LAWN.SCAN', key, 0, 'COUNT', ALL, 'STATE', state)]))
 
     def hours(self, key):
-        """Hours pass, and more and more become due."""
+        """Hours pass, and more and more events become due."""
         def pass_by():
             for _ in range(20):
                 self.later(HOUR // 4)
@@ -532,7 +532,7 @@ class Million:
                   ' POLL', pass_by)
 
     def drain(self, title, key, *sink):
-        """A sink takes a part of all; commands go in between."""
+        """A sink drains a part of all events; commands run in between."""
         part = self.events // 10
 
         def act():
@@ -553,15 +553,16 @@ class Million:
 
 
 def serialised(run, keys):
-    """ms of some keys' own serialisation, as the server counts it; bytes."""
-    run.client.patience = 10 * server.PATIENCE  # it takes what it takes
+    """Returns ms of the serialization of some keys, as the server measures it;
+    bytes."""
+    run.client.patience = 10 * server.PATIENCE  # no time limit applies
     run.call('CONFIG', 'RESETSTAT')
     run.call('SAVE')
     size = (run.server.folder / 'dump.rdb').stat().st_size
     for key in keys:
         run.call('COPY', key, 'copy')
         run.call('DEL', 'copy')
-        # From one to the other inside of the server: the value is long.
+        # Inside the server, because the value is long.
         run.call('EVAL', "redis.call('RESTORE', 'again', 0,"
                  " redis.call('DUMP', KEYS[1]))", 1, key)
         run.call('UNLINK', 'again')
@@ -580,7 +581,7 @@ def tell(title, found):
 
 
 def compare(run):
-    """The same for a sorted set and a hash of as many."""
+    """The same for a sorted set and a hash of the same size."""
     run.call('FLUSHALL')
     member = b'$14\r\ne_%012d\r\n'
     zset = (b'*202\r\n$4\r\nZADD\r\n$1\r\nz\r\n' + (b'$13\r\n%013d\r\n'
@@ -595,7 +596,7 @@ def compare(run):
 
 
 def waiting(run, replica):
-    """All that is watched."""
+    """All watched steps."""
     def hour(_, __):
         return 'DELAY', HOUR
 
@@ -649,7 +650,7 @@ def main():
             waiting(run, clock.server())
             if options.compare:
                 compare(run)
-        print(f'  told apart, longest in ms: {run.apart or "nothing"};'
+        print(f'  reported separately, longest in ms: {run.apart or "nothing"};'
               f' {time.monotonic() - began:.1f} s in all')
         assert not run.failed, 'too long: ' + '; '.join(run.failed)
 

@@ -1,24 +1,26 @@
 #!/usr/bin/env python3
-"""model.py - random commands against a plain reference of the specification.
+"""model.py - compares random commands with a plain reference of the
+specification.
 
-A stream of random commands, right and wrong, alone, in pipelines, MULTI and
-scripts, goes to a server with lawn.so, and each reply is judged by reference.py.
-After each batch the whole content is read and compared, and then the same
-content must be found, by DEBUG DIGEST-VALUE of each key, in other ways:
+Random commands, valid and invalid, alone, in pipelines, MULTI and scripts, are
+sent to a server with lawn.so, and each reply is judged by reference.py. After
+each batch the whole contents are read and compared. Then the same contents, by
+DEBUG DIGEST-VALUE of each key, must be found in other ways:
 
-  - on a replica, which has heard of nothing but what was replicated
-  - in a copy made by COPY, and one by DUMP and RESTORE
-  - after DEBUG RELOAD: through an RDB file
-  - after a restart: through the append-only file, as it grew, or after a
-    BGREWRITEAOF with aof-use-rdb-preamble yes or no
+    - on a replica, which received only the replicated commands
+    - in a copy made by COPY, and one by DUMP and RESTORE
+    - after DEBUG RELOAD: through an RDB file
+    - after a restart: through the append-only file, as it grew, or after a
+      BGREWRITEAOF with aof-use-rdb-preamble yes or no
 
-So must what sinks have moved into streams. A command to a key that has a sink goes
-in a transaction in which the stream is read first: so what was there when the
-command ran is known. While contents are compared, such keys are paused.
+The same applies to the events that sinks have moved to streams. A command on a
+key with a sink is sent in a transaction that reads the stream first, so the
+contents at that moment are known. While contents are compared, such keys are
+paused.
 
-The seed is printed first, and the commands of a batch that failed last: the same
-seed makes the same commands. (Times differ from run to run, so what depends on
-the millisecond may need a few tries.)
+The seed is printed first, and the commands of a failed batch last: the same
+seed gives the same commands. (Times differ from run to run, so failures that
+depend on the millisecond may need several runs.)
 """
 import copy
 import random
@@ -32,14 +34,14 @@ from reference import (
 from server import now_ms as now
 
 HOUR = 3600 * 1000
-BULK = 1500  # ids at once: more than a small queue holds
+BULK = 1500  # ids at once: more than a small queue has
 KEYS = [b"a", b"b", b"c", b"k\x00\xff", b"s"]  # s is a string
-FEW = 64  # more than a queue takes out before their time
+FEW = 64  # more than a queue removes before their time
 MAX_PAYLOAD = 3000
 MAX_BATCH = 40
-LEASE = 700  # ms, unless said
-# And the key's name. What is dead, and repeats, goes into the first, and may then
-# go into the other.
+LEASE = 700  # ms, by default
+# Followed by the key's name. Dead recurring events go to the first stream, and
+# may then go to the other.
 STREAMS = (b"dead:", b"out:")
 
 SCAN = """local cursor, all = '0', {}
@@ -52,7 +54,7 @@ return all"""
 
 
 class Dice(random.Random):
-    """Words for commands."""
+    """Generates the words of commands."""
 
     def key(self):
         return self.choices(KEYS, (50, 30, 10, 8, 1))[0]
@@ -74,8 +76,8 @@ class Dice(random.Random):
     def payload(self):
         self.payloads = getattr(self, "payloads", 0) + 1
         kind = self.random()
-        # Never the same twice: REDE.POLL tells events apart by nothing else. And
-        # no number, which spoil() would make the same as others.
+        # Unique, because REDE.POLL identifies events only by payload. Not a
+        # number, which spoil() could make equal to others.
         mark = b"p%d" % self.payloads
         if kind < 0.8:
             return mark
@@ -102,7 +104,7 @@ class Dice(random.Random):
              (1 << 41) + self.randrange(5))
         )  # fmt: skip
 
-    # Numbers of scripts are doubles: those of either beyond 2^53 are not exact.
+    # Numbers in scripts are doubles: those beyond 2^53 are not exact.
     scripts = False
 
     def huge(self):
@@ -208,14 +210,14 @@ class Dice(random.Random):
         self.shuffle(parts)
         return [self.key(), *sum(parts, [])]
 
-    # Leases. What is held, or was, the reference knows.
+    # Leases. The reference knows current and old ones.
 
     held = ()
 
     def holding(self):
-        """A key, an id and a token, often such as belong together."""
+        """Returns a key, an id and a token, often matching ones."""
         if self.held and self.random() < 0.9:
-            # Mostly of the last.
+            # Mostly recent ones.
             return self.choice(self.held[-self.choice((5, 30, 300)) :])
         token = self.choice((0, 1, now() * 1024, (1 << 63) - 1))
         return self.key(), self.id(), b"%d" % token
@@ -329,7 +331,7 @@ class Dice(random.Random):
     def rede_gidpush(self):
         return [self.key(), b"%d" % self.delay(), self.payload()]
 
-    # Now and then something that is wrong
+    # Now and then an invalid command
 
     def spoil(self, args):
         args = list(args)
@@ -373,7 +375,7 @@ class Dice(random.Random):
         )[0]
         make = getattr(self, name.lower().replace(".", "_"))
         args = [self.case(name.encode()), *make()]
-        # Streams go by the name of the key they are of.
+        # The name of a stream contains that of its key.
         if self.random() < 0.06 and name != "LAWN.SINK":
             args = self.spoil(args)
         return args
@@ -385,9 +387,9 @@ class Driver:
         self.reference = Reference(MAX_BATCH, MAX_PAYLOAD, LEASE)
         self.reference.keys[b"s"] = None
         self.dice.held = []
-        self.read = {}  # stream → the last id that was read
+        self.read = {}  # stream → last id that was read
         self.handed = 0
-        self.resuming = set()  # keys that hold() has paused
+        self.resuming = set()  # keys that hold() paused
         self.commands = 0
         self.ways = {}
         self.coming = []
@@ -432,8 +434,8 @@ class Driver:
         if self.stars(args) and (
             sinks or self.reference.counts_bytes(args[1])
         ):
-            # How long an id is that was made, and refused, nobody tells; nor
-            # that of one that has left.
+            # The length of an id that was generated and then rejected is
+            # unknown; also that of one that was removed.
             args = [self.dice.id() if a == b"*" else a for a in args]
         if sinks and not self.bad_arity(args):
             self.within(args)
@@ -449,12 +451,14 @@ class Driver:
     # SINKS
 
     def sinks(self, args):
-        """Whether what the command finds may be taken by a sink meanwhile."""
+        """Returns True if a sink may remove the events of the command
+        meanwhile."""
         queue = self.reference.keys.get(args[1]) if len(args) > 1 else None
         return args[0].upper() == b"LAWN.SINK" or bool(queue and queue.sinks())
 
     def within(self, args):
-        """In one transaction: what has left, a command, and what is left."""
+        """Runs in one transaction: reads delivered entries, runs a command, and
+        reads the rest."""
         key = args[1]
         commands = [
             (b"XRANGE", s + key, b"(" + self.read.get(s + key, b"0"), b"+")
@@ -478,11 +482,12 @@ class Driver:
                 fields = plain(fields)
                 found.append(dict(zip(fields[::2], fields[1::2])))
             self.handed += len(found)
-            # Nobody knows when in the time since the key was last asked for.
+            # The time is unknown within the interval since the key was last
+            # read.
             self.reference.handed(key, found, 0, after)
 
     def hold(self):
-        """Has all sinks take what they can, and then take no more."""
+        """Lets all sinks deliver what they can, and then stops them."""
         for key, queue in list(self.reference.keys.items()):
             if queue is None or not queue.sinks():
                 continue
@@ -491,7 +496,7 @@ class Driver:
             if queue.sink[1] == b"out:" + key:
                 server.wait_until(
                     lambda k=key: self.client.call("LAWN.LEN", k, "DUE") == 0,
-                    "the sink takes what is due",
+                    "the sink takes due events",
                 )
             if queue.dead_to:
                 server.wait_until(
@@ -511,7 +516,7 @@ class Driver:
         return args[0].upper() == b"LAWN.MPUSH" and b"*" in args[5::2]
 
     def learn(self, key):
-        """Asks for the ids that the server has made and not told."""
+        """Reads the ids that the server generated but did not return."""
         nameless = self.reference.nameless(key)
         if not nameless:
             return
@@ -522,11 +527,11 @@ class Driver:
             self.reference.named(key, payload, found[payload])
 
     def run(self):
-        """Some commands, one way or another."""
+        """Runs some commands in one of several ways."""
         dice = self.dice
         size = dice.choice((1, 1, 1, 5, 20))
         commands = [dice.command() for _ in range(size)]
-        # What has to be asked about right afterwards goes alone.
+        # Commands that need an immediate check are sent alone.
         alone = any(
             self.reference.may_drop(args)
             or args[0].upper() == b"LAWN.CONFIG"
@@ -546,7 +551,7 @@ class Driver:
         elif way == "multi":
             replies = self.client.multi(*commands)
         else:
-            # The reply of a script is converted: only RESP2 comes through.
+            # The reply of a script is converted: only RESP2 is unchanged.
             if self.protocol == 3 or waits or not dice.scripts:
                 return
             replies = [
@@ -566,7 +571,7 @@ class Driver:
         return len(args) != arity if arity > 0 else len(args) < -arity
 
     def bulk(self):
-        """Many events come or go at once: tables split and merge."""
+        """Many events are added or removed at once: tables split and merge."""
         dice = self.dice
         key = dice.choice((b"a", b"b"))
         ids = [b"bulk%d" % i for i in range(BULK)]
@@ -579,8 +584,8 @@ class Driver:
             self.one([b"LAWN.CANCEL", key, *ids[: dice.randrange(1, BULK)]])
 
     def at_once(self):
-        """More events are due at once than a call looks at. The server does not
-        look by itself at a key that is paused."""
+        """More events become due at once than a call examines. The server does
+        not examine a paused key on its own."""
         key = self.dice.choice((b"a", b"b"))
         ids = [b"bulk%d" % i for i in range(BULK)]
         pairs = sum(([i, self.dice.payload()[:9]] for i in ids), [])
@@ -593,7 +598,7 @@ class Driver:
         self.one([b"LAWN.RESUME", key])
 
     def keyspace(self):
-        """What the server itself does to keys."""
+        """Commands of the server on keys."""
         keys = self.reference.keys
         one, other = self.dice.choice(KEYS[:3]), self.dice.choice(KEYS[:3])
         kind = self.dice.choice(("RENAME", "COPY", "DEL", "MOVE"))
@@ -614,7 +619,7 @@ class Driver:
             self.client.call("DEL", one)
             del keys[one]
         else:
-            # There and back: what waits for its time must go along.
+            # There and back: pending events must move along.
             self.client.pipe(
                 [("MOVE", one, 1), ("SWAPDB", 0, 1), ("SELECT", 1)]
             )
@@ -625,7 +630,7 @@ class Driver:
     # CONTENT
 
     def scan(self, key, *more):
-        """All ids of a key; no id may come twice."""
+        """Returns all ids of a key; no id may occur twice."""
         ids = []
         cursor = b"0"
         for _ in range(100000):
@@ -638,7 +643,7 @@ class Driver:
         return set(ids)
 
     def compare(self):
-        """The content of the server with the reference's."""
+        """Compares the contents of the server with the reference."""
         keys = {
             bytes(k)
             for k in self.client.call("KEYS", "*")
@@ -673,7 +678,7 @@ class Driver:
                 self.judge(args, reply, before, after)
 
     def digests(self, one):
-        """What each key holds, as one server tells."""
+        """Returns the digest of each key of one server."""
         keys = sorted(k for k, q in self.reference.keys.items() if q)
         keys += sorted(self.read)
         if not keys:
@@ -690,7 +695,7 @@ class Driver:
             )  # fmt: skip
 
     def order(self, one, key, known):
-        """What is due there comes in the order that it should."""
+        """Checks that due events are delivered in the right order."""
         before = now()
         reply = one.call("REDE.XPOLL", key)
         self.judge([b"REDE.XPOLL", known], reply, before, now())
@@ -701,7 +706,7 @@ class Driver:
         live = self.digests(self.master)
         self.on_replica(live)
         self.copied(live)
-        # Each in turn, in some order.
+        # Each in turn, in random order.
         if not self.coming:
             self.coming = [
                 self.reload, self.restart, self.rewrite_yes, self.rewrite_no,
@@ -755,10 +760,10 @@ class Driver:
         self.same("in a copy", {k: live[k] for k in copies}, copies)
 
     def ttls(self):
-        """Whether there are queues of equal delays, of keys where that stands
-        still. How many is up to what the key went through, and a few that are
-        due first may stand among those due; but where all have times of their
-        own there are none."""
+        """Returns whether there are queues of equal delays, for keys where that
+        does not change. Their number depends on the key's history, and the
+        first due events may already be ready; but if all events have individual
+        times there are none."""
         found = {}
         soon = now() + HOUR // 2
         for key, queue in self.reference.keys.items():
@@ -786,7 +791,7 @@ class Driver:
         self.compare()
 
     def replica_alone(self, live):
-        """Started from its own append-only file, with no master."""
+        """Starts it from its own append-only file, without a master."""
         one = self.replica
         server.wait_until(lambda: self.rewritten(one), "its file is complete")
         options = one.options
@@ -807,7 +812,7 @@ class Driver:
         self.master.restart()
         self.connect()
         self.again(way, live, ttls)
-        # By itself it would only look once in a second.
+        # Otherwise it would check only once a second.
         self.replica.call("REPLICAOF", "NO", "ONE")
         self.replica.call("REPLICAOF", "127.0.0.1", self.master.port)
 
@@ -826,7 +831,7 @@ class Driver:
         call("CONFIG", "SET", "aof-use-rdb-preamble", preamble)
         reply = plain(call("BGREWRITEAOF"))
         want(not isinstance(reply, Error), "BGREWRITEAOF", reply)
-        # Some go on meanwhile.
+        # Commands continue meanwhile.
         for _ in range(self.dice.randrange(3)):
             self.run()
         server.wait_until(

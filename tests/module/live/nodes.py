@@ -1,9 +1,10 @@
-"""nodes.py - several servers that belong together: a master with its replicas,
-or a cluster; started, killed, stopped, cut off and promoted.
+"""nodes.py - several connected servers: a master with its replicas, or a
+cluster; started, killed, stopped, cut off and promoted.
 
-A replica hears of its master through a link of ours, which can be cut after any
-byte. On one machine nearly all that a master has sent reaches its replicas even
-if it is killed; behind a cut link it goes on answering, and nobody hears of it.
+A replica is connected to its master through a link of this test, which can be
+cut after any byte. On one machine nearly all data that a master has sent
+reaches its replicas even if it is killed; with a cut link it continues to
+answer clients without any replica.
 """
 
 import contextlib
@@ -23,16 +24,16 @@ SLOTS = 16384
 
 
 class Link:
-    """Stands between a replica and its master. What the master sends goes on
-    until cut(); what the replica says always does."""
+    """A proxy between a replica and its master. It forwards the master's data
+    until cut(), and always the replica's."""
 
     def __init__(self, port):
         self.to = port
         self.listener = socket.create_server(('127.0.0.1', 0))
         self.port = self.listener.getsockname()[1]
-        self.left = None  # bytes that still go through; None: all
-        self.mark = None  # what must have gone through before, and
-        self.beyond = 0   # how many bytes after that
+        self.left = None  # bytes still to be forwarded; None: unlimited
+        self.mark = None  # bytes that must be forwarded before
+        self.beyond = 0  # number of bytes after that
         self.lock = threading.Lock()
         self.sockets = []
         self.open = True
@@ -65,7 +66,7 @@ class Link:
                 pass
 
     def _pass(self, data):
-        """What of the data goes through. What does not is gone."""
+        """Returns the part of the data that is forwarded. The rest is lost."""
         with self.lock:
             if self.left is None:
                 return data
@@ -83,8 +84,8 @@ class Link:
             return data[:count]
 
     def cut(self, after=0, mark=None, beyond=0):
-        """Nothing goes through after so many more bytes; or so many bytes beyond
-        the mark that comes next after these."""
+        """Forwards this number of bytes more, or this number beyond the next
+        mark after them."""
         with self.lock:
             self.left, self.mark, self.beyond = after, mark, beyond
 
@@ -122,7 +123,7 @@ class Group:
         self.wait_linked()
 
     def follow(self, replica):
-        """Has it follow the master, by a link that is whole."""
+        """Makes it follow the master, through an intact link."""
         self.unlink(replica)
         link = self.links[replica] = Link(self.master.port)
         equal(replica.call('REPLICAOF', '127.0.0.1', link.port), resp.OK)
@@ -138,19 +139,19 @@ class Group:
                    == str(len(self.replicas)), 'all replicas are there')
 
     def by_offset(self):
-        """The replicas, the most advanced first."""
+        """Returns the replicas, the most advanced first."""
         return sorted(self.replicas, reverse=True, key=lambda one:
                       int(replication(one)['slave_repl_offset']))
 
     def promote(self, chosen):
-        """The chosen replica becomes the master; the old one is told nothing.
+        """Makes the chosen replica the master, without notifying the old one.
         Returns the old one."""
         self.unlink(chosen)
         equal(chosen.call('REPLICAOF', 'NO', 'ONE'), resp.OK)
         return self.instead(chosen)
 
     def instead(self, chosen):
-        """It is the master now; the other replicas follow it."""
+        """Records it as the master; the other replicas follow it."""
         old, self.master = self.master, chosen
         self.replicas.remove(chosen)
         for replica in self.replicas:
@@ -158,7 +159,7 @@ class Group:
         return old
 
     def take_back(self, node):
-        """What was a master follows the present one."""
+        """Makes a former master follow the current one."""
         self.replicas.append(node)
         self.follow(node)
 
@@ -181,7 +182,7 @@ def thaw(node):
 # CLUSTERS
 
 def crc16(data):
-    """The checksum that a key's slot comes from: XMODEM's."""
+    """The CRC of cluster slots (XMODEM)."""
     value = 0
     for byte in data:
         value ^= byte << 8
@@ -192,16 +193,16 @@ def crc16(data):
 
 
 def slot(key):
-    """Of what is in the first braces, if there is anything in them."""
+    """Uses the text in the first braces, unless it is empty."""
     key = key if isinstance(key, bytes) else key.encode()
     found = re.search(rb'\{([^}]+)\}', key)
-    # An empty pair of braces first: the whole key counts.
+    # If the first braces are empty, the whole key counts.
     tag = found.group(1) if found and key.find(b'{') == found.start() else key
     return crc16(tag) % SLOTS
 
 
 class Node(Server):
-    """One of a cluster: it needs a second port, 10000 above the first."""
+    """A node of a cluster: it needs a second port, 10000 above the first."""
 
     @staticmethod
     def pick_port():
@@ -216,13 +217,14 @@ class Node(Server):
                 continue
 
 
-PATIENT, HASTY, HURRIED = 30000, 5000, 2000  # ms until a node counts as failed
+# ms until a node is considered failed
+PATIENT, HASTY, HURRIED = 30000, 5000, 2000
 
 
 class Cluster:
-    """Masters, each with a replica, made by the server's own tool. Whoever waits
-    for a failover makes the nodes hasty: else one that only has to wait for the
-    processor does not count as failed."""
+    """Masters, each with a replica, created by the server's own tool. Tests
+    that wait for a failover make the nodes hasty; otherwise a node that merely
+    waits for the processor is not considered failed."""
 
     def __init__(self, masters=3):
         options = ('cluster-enabled', 'yes', 'cluster-node-timeout',
@@ -240,14 +242,14 @@ class Cluster:
 
     @contextlib.contextmanager
     def hasty(self, ms):
-        """For a while, until all is well again."""
+        """For a while, until the cluster is healthy again."""
         self.set_timeout(ms)
         yield
         self.wait_whole()
         self.set_timeout(PATIENT)
 
     def tool(self, *words):
-        """The tool's --cluster, and what it says."""
+        """Runs the tool with --cluster. Returns its output."""
         done = subprocess.run(
             [f'{server.KIND}-cli', '--cluster', *map(str, words),
              '--cluster-yes'], stdout=subprocess.PIPE,
@@ -260,7 +262,7 @@ class Cluster:
         return [node for node in self.nodes if node.process is not None]
 
     def masters(self):
-        """Those that have slots."""
+        """Returns the nodes that have slots."""
         return [node for node in self.alive()
                 if replication(node)['role'] == 'master' and self.slots(node)]
 
@@ -277,7 +279,7 @@ class Cluster:
         return node.call('CLUSTER', 'MYID').decode()
 
     def slots(self, node):
-        """How many slots a node has, as it says itself."""
+        """Returns the number of slots of a node, by its own data."""
         me = self.ident(node)
         for line in node.call('CLUSTER', 'NODES').decode().splitlines():
             words = line.split()
@@ -286,7 +288,7 @@ class Cluster:
         return 0
 
     def owner(self, number):
-        """The master of a slot, as the masters themselves say."""
+        """Returns the master of a slot, by the masters' own data."""
         for node in self.masters():
             for first, last, place, *_ in node.call('CLUSTER', 'SLOTS'):
                 if first <= number <= last and place[1] == node.port:
@@ -295,9 +297,9 @@ class Cluster:
 
     @staticmethod
     def can_restart(node):
-        """Valkey 8.0 refuses a file of its own in which a replica's shard is not
-        its master's, as it is for a moment when that was settled (its issue
-        2171); Redis 7.0 knows no shards."""
+        """Valkey 8.0 rejects its own configuration file if a replica's shard
+        differs from its master's, which happens for a moment while it is being
+        settled (its issue 2171); Redis 7.0 has no shards."""
         node.call('CLUSTER', 'SAVECONFIG')
         found = {}
         for line in (node.folder / 'nodes.conf').read_text().splitlines():
@@ -308,8 +310,9 @@ class Cluster:
                    for master, shard in found.values())
 
     def whole(self):
-        """All see all, all slots are served, every master has a replica that is
-        linked, and each could be killed and started again."""
+        """Waits until all nodes see each other, all slots are served, every
+        master has a connected replica, and each node can be killed and
+        restarted."""
         for node in self.alive():
             text = node.call('CLUSTER', 'INFO').decode()
             if 'cluster_state:ok' not in text or \

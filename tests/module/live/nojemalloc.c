@@ -1,4 +1,4 @@
-/* nojemalloc.c - what Valkey calls of jemalloc and no other allocator has, for a
+/* nojemalloc.c - functions that Valkey calls and that only jemalloc has, for a
  * server whose malloc() was replaced: see memcheck.py.
  */
 #include <stdlib.h>

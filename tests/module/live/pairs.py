@@ -5,7 +5,7 @@ from server import Server, equal, wait_until
 
 
 def replica_of(master, *options, **more):
-    """A new replica that has all there is."""
+    """Creates a replica and waits until it has all data."""
     replica = Server(*options, **more)
     follow(replica, master)
     return replica
@@ -18,7 +18,7 @@ def follow(replica, master):
 
 
 def linked(replica, master):
-    """Both ends say so."""
+    """Returns True if both ends report the connection."""
     wait_until(lambda: replica.info('replication').get('master_link_status')
                == 'up', 'the replica is linked')
     wait_until(lambda: f'port={replica.port},state=online' in

@@ -1,9 +1,9 @@
-"""rdb.py - dump files and DUMP payloads, written by hand: just what the
-server's format needs for a key of a module.
+"""rdb.py - creates dump files and DUMP payloads: the part of the server's
+format that a key of a module needs.
 
-A value of a module is its type's 64-bit number and a row of marked values: ints
-are unsigned numbers here, bytes are strings. Anything else in a row is put down
-as it is, so that wrong ones can be made.
+A value of a module is the 64-bit number of its type and a sequence of tagged
+values: ints are unsigned numbers here, bytes are strings. Anything else is
+written unchanged, so that invalid files can be created.
 """
 
 import struct
@@ -15,7 +15,7 @@ MARK_END, MARK_SIGNED, MARK_UNSIGNED, MARK_FLOAT, MARK_DOUBLE, MARK_STRING = \
 
 
 def _table():
-    polynomial = 0x95AC9329AC4BC9B5  # Jones's, mirrored
+    polynomial = 0x95AC9329AC4BC9B5  # Jones polynomial, reflected
     table = []
     for byte in range(256):
         crc = byte
@@ -53,7 +53,7 @@ def string(data):
 
 
 class Raw(bytes):
-    """Bytes that go down as they are."""
+    """Bytes that are written unchanged."""
 
 
 def signed(number):
@@ -72,7 +72,7 @@ def type_number(version, name='dehy-type'):
 
 
 def row(number, items, end=True):
-    """A row of marked values after the number of its type."""
+    """The number of a type, and a sequence of tagged values."""
     out = length(number)
     for item in items:
         if isinstance(item, Raw):
@@ -85,18 +85,18 @@ def row(number, items, end=True):
 
 
 def value(items, version, name='dehy-type', end=True):
-    """A value as RESTORE and dump files have it, without the type's byte."""
+    """A value as in RESTORE and dump files, without the type byte."""
     return row(type_number(version, name), items, end)
 
 
 def dump(body, rdb_version=9):
-    """What RESTORE takes."""
+    """Returns a payload for RESTORE."""
     data = bytes([MODULE_2]) + body + struct.pack('<H', rdb_version)
     return data + struct.pack('<Q', crc64(data))
 
 
 def undump(data):
-    """The body of what DUMP has said, and its version."""
+    """Returns the body of a DUMP payload, and its version."""
     assert crc64(data[:-8]) == struct.unpack('<Q', data[-8:])[0]
     return data[1:-10], struct.unpack('<H', data[-10:-8])[0]
 
@@ -119,7 +119,8 @@ def file(keys, rdb_version=9):
 
 
 def rede(name, queues):
-    """A row as ReDe wrote it: queues is {ttl: [(due, id, payload), ...]}."""
+    """A value as written by ReDe: queues is {ttl: [(due, id, payload), ...]}.
+    """
     items = [name, len(queues)]
     for ttl, events in queues.items():
         items += [ttl, len(events)]

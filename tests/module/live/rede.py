@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""rede.py [--server redis|valkey] [PART OF A NAME] - REDE.*, as programs that
-were written for ReDe know it.
+"""rede.py [--server redis|valkey] [PART OF A NAME] - REDE.*, as used by
+programs written for ReDe.
 
-The examples of its documentation, with seconds made tens of milliseconds, and
-what its own tests expect; then what it did wrong and must not come back.
+The examples of its documentation, with tens of milliseconds instead of seconds,
+and the expectations of its own tests; then errors of ReDe that must not return.
 """
 
 import re
@@ -40,12 +40,12 @@ def array(*strings):
 
 
 def dry(client, key='my_dehydrator'):
-    """Until something in it has dried for long enough."""
+    """Waits until an element is due."""
     wait_until(lambda: client.call('REDE.TTN', key) == 0, 'something is due')
 
 
 def now_due(client, id_, key='my_dehydrator'):
-    """An event that has dried, however long that would take."""
+    """Makes an event due now."""
     client.call('LAWN.TOUCH', key, id_, 'AT', 1)
 
 
@@ -272,7 +272,7 @@ def its_test_of_push():
 def its_test_of_poll():
     client = shared().client()
     base = now_ms()
-    # In one transaction, so that no time passes between.
+    # In one transaction, so that no time passes in between.
     client.multi(*[('REDE.push', 't', ttl, 'element_' + id_, id_)
                    for ttl, id_ in ((20, '1'), (400000, '7'), (60, '3a'),
                                     (100, '4'), (60, '3b'))])
@@ -309,8 +309,8 @@ def its_test_of_xpoll_and_xack():
 
 @case
 def its_self_check_passes_at_once_and_leaves_nothing():
-    """At once: not in the seconds that it slept for once. A busy machine may
-    take as long, but not always."""
+    """At once, without ReDe's sleep of several seconds. A busy machine may take
+    as long, but not always."""
     for client in each_protocol():
         def at_once(client=client):
             began = now_ms()
@@ -479,7 +479,7 @@ def settings_hold_for_rede_too():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 1)
         equal(client.call('REDE.TTN', 'k'), -1)
         equal(client.call('REDE.PUSH', 'k', 0, 'p', 'i'), OK)
-        full = error('FULL the key holds 1 events, and its maxlen is 1')
+        full = error('FULL the key holds 1 events; its maxlen is 1')
         equal(client.call('REDE.PUSH', 'k', 0, 'p', 'j'), full)
         equal(client.call('REDE.GIDPUSH', 'k', 0, 'p'), full)
         client.call('LAWN.PAUSE', 'k')

@@ -1,24 +1,26 @@
-"""reference.py - what lawn.so is to answer, in plain Python.
+"""reference.py - the specification of lawn.so's replies, in plain Python.
 
-Reference.judge() gets a command, the reply to it, and the times just before it
-was sent and just after the reply was there. It works out by itself, from the
-words alone, what may be answered, raises Wrong if the reply is something else,
-and does to its own keys what the command was to do.
+Reference.judge() gets a command, its reply, and the times just before it was
+sent and just after the reply arrived. It computes from the arguments alone
+which replies are allowed, raises Wrong for any other reply, and applies the
+command to its own keys.
 
-Nobody outside knows the millisecond at which a server looked at its clock. So a
-due time is a range here, lo to hi, until some reply tells it; then it must lie
-within, and is known from there on. An event is due for sure if hi is before the
-command was sent, and may be if lo is before the reply was there. The order of
-what is taken is held to the same: nobody may overtake who was due for sure.
+The millisecond at which a server read its clock is unknown. So a due time is a
+range here, lo to hi, until a reply contains it; it must be within the range,
+and is exact from then on. An event is certainly due if hi is before the command
+was sent, and possibly due if lo is before the reply arrived. The order of taken
+events is checked the same way: no event may overtake one that was certainly
+due.
 
-A lease is a token and an end, which is a range as well. What an event is, waiting,
-due, leased or dead, follows from these and the time; states() is all that it may
-be between the two times of a call.
+A lease is a token and an end, which is a range as well. The state of an event,
+waiting, due, leased or dead, follows from these and the time; states() returns
+all possible states between the two times of a call.
 
-What a sink has taken nobody is told. Who sends commands to a key with one asks for
-the stream in the same transaction, before the command, and tells handed().
+Deliveries to a sink are not reported. A caller that sends a command to a key
+with a sink reads the stream in the same transaction, before the command, and
+calls handed().
 
-A line with several faults may get the error of any of them.
+A command with several errors may get any of them.
 """
 import re
 
@@ -31,26 +33,26 @@ OWNER_MAX = 255
 UNKNOWN_TOKEN = -1
 COUNT_MAX = (1 << 63) - 1
 DAY = 86400000
-PROMOTE_DUE = 1000  # newly due events that LEN, INFO and NEXT look at in a call
+PROMOTE_DUE = 1000  # newly due events that LEN, INFO and NEXT examine in a call
 REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
-LONG_KEY = "ERR key names longer than 65535 bytes cannot be used with lawn"
+LONG_KEY = "ERR key name is longer than 65535 bytes"
 LONG_ID = "ERR id is longer than 65535 bytes"
 SETTINGS = (
     b"maxlen", b"maxbytes", b"overflow", b"resolution-ms", b"tries", b"lease"
 )  # fmt: skip
 UNKNOWN = (
-    "ERR unknown setting '%s': "
-    "there are maxlen, maxbytes, overflow, resolution-ms, tries and lease"
+    "ERR unknown setting '%s'; "
+    "known are maxlen, maxbytes, overflow, resolution-ms, tries and lease"
 )
 STATES = (b"WAITING", b"DUE", b"LEASED", b"DEAD")
 SINKS = (b"STREAM", b"LIST", b"PUBLISH", b"SPUBLISH")
 
 
 class Wrong(Exception):
-    """A reply or a content that the specification does not allow."""
+    """A reply or contents that the specification does not allow."""
 
 
 class Error(str):
@@ -58,7 +60,8 @@ class Error(str):
 
 
 def plain(reply):
-    """A reply of resp.py in values of Python: a simple string is a str."""
+    """Converts a reply of resp.py to Python values: a simple string is a str.
+    """
     if isinstance(reply, resp.Error):
         return Error(bytes(reply).decode("latin1"))
     if isinstance(reply, resp.Simple):
@@ -78,8 +81,8 @@ def want(condition, *what):
 
 
 class Event:
-    """kind: what says whose neighbour it is among those due in the same
-    millisecond: pushed by AT, or with a delay; None: nothing is said of it."""
+    """kind: determines the order among events due in the same millisecond:
+    pushed by AT, or with a delay; None: unspecified."""
 
     __slots__ = (
         "payload", "lo", "hi", "kind", "turn", "period", "times", "missed",
@@ -99,7 +102,7 @@ class Event:
         self.free()
 
     def free(self):
-        """Nobody has it."""
+        """Ends the lease."""
         self.token = self.end_lo = self.end_hi = 0
         self.owner = b""
 
@@ -116,7 +119,7 @@ class Event:
 
     @property
     def first(self):
-        """When it can be had, at the earliest; and the latest."""
+        """The earliest time at which it is available; and the latest."""
         return self.end_lo if self.token else self.lo
 
     @property
@@ -127,7 +130,7 @@ class Event:
         return 0 < self.most <= self.made
 
     def states(self, before, after):
-        """All that it may be between the two."""
+        """Returns all possible states between the two times."""
         found = set()
         if self.token and self.end_hi > before:
             found.add(b"leased")
@@ -162,7 +165,7 @@ class Queue:
         self.lease = 0
         self.sink = (b"none", b"", 0)
         self.dead_to = b""
-        self.refused = False  # whether a sink may have had trouble
+        self.refused = False  # whether a sink may have been refused
         self.token = 0
         self.loaded()
 
@@ -186,7 +189,7 @@ class Queue:
         return sum(len(i) + len(e.payload) for i, e in self.events.items())
 
     def loaded(self):
-        """Counts are of this process."""
+        """Resets the counters, which are those of the process."""
         self.pushed = self.fired = self.dropped = 0
         self.leased = self.redelivered = self.acked = 0
         self.dead = self.handed = 0
@@ -197,8 +200,8 @@ class Queue:
 
 
 def number(word, low, high):
-    """The integer that a word is, as the server's own parser takes them; None:
-    it is none."""
+    """Returns the integer of a word, as the server parses it; None if it is
+    invalid."""
     if not re.fullmatch(rb"0|-?[1-9][0-9]{0,19}", word):
         return None
     value = int(word)
@@ -206,7 +209,7 @@ def number(word, low, high):
 
 
 def crc16(data):
-    """As the slots of a cluster go by."""
+    """The hash of cluster slots."""
     crc = 0
     for byte in data:
         crc ^= byte << 8
@@ -216,7 +219,8 @@ def crc16(data):
 
 
 def text(word):
-    """A word as an error repeats it: the beginning, and what can be printed."""
+    """Returns a word as an error shows it: its beginning, printable characters
+    only."""
     word = word[:64].split(b"\x00")[0]
     return "".join(chr(c) if 32 <= c < 127 else "?" for c in word)
 
@@ -239,7 +243,7 @@ def not_a_number(name):
     return "ERR %s is not an integer or out of range" % name
 
 
-# Patterns, and what they mean, for SCAN.
+# Patterns of SCAN, and their meaning.
 GLOBS = {
     b"*": rb".*",
     b"id1*": rb"id1.*",
@@ -250,7 +254,7 @@ GLOBS = {
     b"b*1*2": rb"b.*1.*2",
     b"id\\1": rb"id1",
     b"": rb"",
-    b"nobody": rb"nobody",
+    b"nothing": rb"nothing",
 }
 
 
@@ -259,7 +263,7 @@ def matches(glob, i):
 
 
 def options(words, valued=(), flags=()):
-    """(what was said, errors that this deserves) of a list of options."""
+    """Returns (options, errors) of a list of options."""
     said, errors = {}, set()
     at = 0
     while at < len(words):
@@ -283,7 +287,7 @@ def options(words, valued=(), flags=()):
     return said, errors
 
 
-# Arity, with the name; below 0: at least so many.
+# Arity, including the name; negative: a minimum.
 ARITY = {
     b"LAWN.PUSH": -6, b"LAWN.MPUSH": -7, b"LAWN.CANCEL": -3,
     b"LAWN.PULL": 3, b"LAWN.GET": -3, b"LAWN.UPDATE": 4, b"LAWN.TOUCH": -5,
@@ -308,10 +312,11 @@ class Reference:
         self.max_payload = max_payload
         self.lease = lease
         self.tries = tries
-        self.tokens = {}  # the last of each name, whatever became of the key
+        # the last one of each name, even if the key was deleted
+        self.tokens = {}
         self.greatest = 0
         self.turn = 0
-        self.stars = set()  # ids in place of those that are not yet told
+        self.stars = set()  # placeholders of ids that are not known yet
         self.last_id = (0, 0)
 
     # THE CALL
@@ -328,7 +333,7 @@ class Reference:
                 "ERR wrong number of arguments for '%s' command"
                 % text(name).lower()
             )
-            if name.startswith(b"REDE."):  # ReDe's own had capitals there
+            if name.startswith(b"REDE."):  # ReDe uses capitals there
                 reply = Error(reply.replace(text(name), text(name).lower()))
             want(
                 reply in (arity_text, SYNTAX, WRONGTYPE, LONG_KEY),
@@ -348,7 +353,8 @@ class Reference:
             del self.keys[key]
 
     def may_drop(self, args):
-        """Whether what goes to make room must be asked for right afterwards."""
+        """Returns True if the caller must read the dropped events right after
+        it."""
         queue = self.keys.get(args[1]) if len(args) > 1 else None
         return queue is not None and queue.drop
 
@@ -357,21 +363,21 @@ class Reference:
         return queue is not None and queue.maxbytes > 0
 
     def gone(self, key, left):
-        """The key was found to hold those ids: what it has lost went to make
-        room. The due times must bear that out."""
+        """The key was found to have these ids: the missing ones were dropped.
+        Their due times must allow that."""
         queue = self.keys.get(key)
         if queue is None:
             want(not left, "events in a key that is not there", key)
             return
         lost = [i for i in queue.events if i not in left]
         for i in left:
-            want(i in queue.events, "an event nobody pushed", key, i)
+            want(i in queue.events, "an event that was not pushed", key, i)
         for i in lost:
             event = queue.events[i]
             want(event.turn <= self.began, "dropped what was pushed", i)
             want(self.may_go(event), "dropped what is leased", i)
             if b"dead" in event.states(self.before, self.after):
-                continue  # such go first
+                continue  # these are dropped first
             for j in left:
                 other = queue.events[j]
                 if other.turn <= self.began and self.must_go(other):
@@ -386,7 +392,7 @@ class Reference:
             del self.keys[key]
 
     def may_go(self, event):
-        """Whether it may make room for others; and whether it is sure to."""
+        """Returns whether it may be dropped, and whether it certainly is."""
         states = event.states(self.before, self.after)
         return states != {b"leased"}
 
@@ -399,14 +405,14 @@ class Reference:
             if queue is not None:
                 queue.loaded()
 
-    # WHAT SEVERAL COMMANDS DO
+    # SHARED BY SEVERAL COMMANDS
 
     def next_turn(self):
         self.turn += 1
         return self.turn
 
     def due_range(self, queue, said, late=False):
-        """When something that was pushed or touched is due."""
+        """Returns the range of the due time of a pushed or touched event."""
         if b"DELAY" in said:
             low = self.before + said[b"DELAY"]
             high = self.after + said[b"DELAY"]
@@ -424,7 +430,7 @@ class Reference:
         return said[b"DELAY"]
 
     def full(self, queue, put):
-        """The errors that pushing those (id → payload) deserves."""
+        """Returns the errors for pushing these (id → payload)."""
         count = len(queue.events) + sum(i not in queue.events for i in put)
         data = queue.data() + sum(
             len(p) - len(queue.events[i].payload)
@@ -436,24 +442,26 @@ class Reference:
         grows = any(i not in queue.events for i in put)
         if queue.maxlen and len(put) > queue.maxlen and grows:
             errors.add(
-                "FULL %d events at once are more than the key's maxlen %d"
+                "FULL %d events in one command exceed the key's maxlen of %d"
                 % (len(put), queue.maxlen)
             )
         elif queue.maxlen and count > queue.maxlen and grows:
             errors.add(
-                "FULL the key holds %d events, and its maxlen is %d"
+                "FULL the key holds %d events; its maxlen is %d"
                 % (len(queue.events), queue.maxlen)
             )
-        # What takes no more than before is welcome in a key that is too full.
+        # Events that take no more than before are accepted in a key over its
+        # limit.
         if queue.maxbytes and data > max(queue.maxbytes, queue.data()):
             errors.add(
-                "FULL the key's ids and payloads would take %d bytes, "
-                "and its maxbytes is %d" % (data, queue.maxbytes)
+                "FULL the key's ids and payloads would take %d bytes; "
+                "its maxbytes is %d" % (data, queue.maxbytes)
             )
         return errors
 
     def fits(self, queue, put, goes):
-        """Whether there is room for those when all others have gone that can."""
+        """Returns True if these have room after all droppable events are
+        dropped."""
         stay = {
             i: e.payload
             for i, e in queue.events.items()
@@ -461,7 +469,7 @@ class Reference:
         }
         stay.update(put)
         data = sum(len(i) + len(p) for i, p in stay.items())
-        # A limit that this brings it no nearer to is none.
+        # A limit that this does not approach does not apply.
         more = any(i not in queue.events for i in put)
         bytes_more = sum(len(i) + len(p) for i, p in put.items()) > sum(
             len(i) + len(queue.events[i].payload)
@@ -474,7 +482,7 @@ class Reference:
         )
 
     def take(self, queue, ids, infos=None):
-        """Those were delivered, in this order."""
+        """These were delivered, in this order."""
         events = queue.events
         for i in ids:
             event = events[i]
@@ -486,7 +494,8 @@ class Reference:
             self.done(queue, i)
 
     def done(self, queue, i):
-        """It was delivered, and goes, or is due again; True: goes."""
+        """It was delivered, and is removed or due again. Returns True if it is
+        removed."""
         event = queue.events[i]
         if not event.period or event.times == 1:
             del queue.events[i]
@@ -510,12 +519,14 @@ class Reference:
         return False
 
     def passed(self, event):
-        """Periods since it was due: at least and at most."""
+        """Returns the minimum and maximum number of periods since it was due.
+        """
         least = max(0, (self.before - event.hi) // event.period)
         return least, max(0, (self.after - event.lo) // event.period)
 
     def in_order(self, queue, ids, limit):
-        """Whether those may be what is taken, or shown, in this order."""
+        """Checks whether these may be the events taken or returned, in this
+        order."""
         events = queue.events
         want(len(set(ids)) == len(ids), "twice in one reply", ids)
         want(len(ids) <= limit, "more than asked for", len(ids), limit)
@@ -543,14 +554,14 @@ class Reference:
             want(event.last >= last, "overtaken", i)
 
     def many_dead(self, queue, ids, limit):
-        """Whether all that was looked at, beside those, may have been dead."""
+        """Returns True if all other examined events may have been dead."""
         dead = sum(
             b"dead" in e.states(self.before, self.after)
             for e in queue.events.values()
         )
         return len(ids) + dead >= max(limit, REMOVE_PROMOTE_MIN)
 
-    # PUSH AND WHAT IS LIKE IT
+    # PUSH AND SIMILAR COMMANDS
 
     def put(self, call, queue, said, put):
         low, high = self.due_range(queue, said)
@@ -564,7 +575,7 @@ class Reference:
             queue.events[i] = event
 
     def put_or_full(self, call, said, put):
-        """The queue that they were put into; None: it has no room."""
+        """Returns the queue that they were added to; None if it has no room."""
         queue = self.keys.get(call.key) or Queue()
         errors = self.full(queue, put)
         if errors:
@@ -591,7 +602,7 @@ class Reference:
         for p in payloads:
             if len(p) > self.max_payload:
                 call.errors.add(
-                    "ERR payload too large: %d bytes, and lawn.max-payload is %d"
+                    "ERR payload of %d bytes exceeds lawn.max-payload of %d bytes"
                     % (len(p), self.max_payload)
                 )
 
@@ -621,7 +632,7 @@ class Reference:
             self.made(call.reply)
             i = call.reply
         if i == b"*":
-            i = b"0" * 15  # as long as most, and not exact
+            i = b"0" * 15  # as long as most, and inexact
             call.exact = False
         queue = self.put_or_full(call, said, {i: payload})
         if queue is not None:
@@ -629,7 +640,7 @@ class Reference:
             queue.pushed += 1
 
     def made(self, i):
-        """The server has made this id: later than all others."""
+        """The server generated this id: it is later than all others."""
         parts = re.fullmatch(rb"([0-9]+)-([0-9]+)", i)
         want(parts, "id made by the server", i)
         new = int(parts[1]), int(parts[2])
@@ -637,14 +648,14 @@ class Reference:
         self.last_id = new
 
     def nameless(self, key):
-        """Payloads of events there whose ids the server has made and not told,
-        in the order pushed; and what they go by here."""
+        """Returns the payloads of events whose generated ids are unknown, in
+        the order pushed, and their placeholders."""
         queue = self.keys.get(key)
         events = queue.events if queue else {}
         return {e.payload: i for i, e in events.items() if i in self.stars}
 
     def named(self, key, payload, i):
-        """That is the id of one of these."""
+        """Records the id of one of these."""
         events = self.keys[key].events
         star = self.nameless(key)[payload]
         want(i not in events, "made an id that was there", i)
@@ -666,7 +677,7 @@ class Reference:
         self.sizes(call, words[5::2], words[6::2])
         if call.refused():
             return
-        # The last of an id counts, and where it stood says its turn.
+        # The last one of an id counts, and its position gives its turn.
         put = {}
         for i, payload in zip(words[5::2], words[6::2]):
             if i == b"*":
@@ -680,7 +691,7 @@ class Reference:
         if queue is not None:
             want(call.reply == new, "new ids", call.reply, "wanted", new)
             queue.pushed += count
-            # Of the same id twice, any may stand for the turn.
+            # If an id occurs twice, either may give the turn.
             if len(put) != count:
                 for i in put:
                     queue.events[i].kind = None
@@ -726,7 +737,7 @@ class Reference:
             return
         queue = self.keys.get(call.key)
         ids = {i for i in call.args[2:] if queue and i in queue.events}
-        want(call.reply == len(ids), "cancelled", call.reply, len(ids))
+        want(call.reply == len(ids), "canceled", call.reply, len(ids))
         for i in ids:
             del queue.events[i]
 
@@ -810,7 +821,7 @@ class Reference:
         event = queue.events[i]
         errors = self.full(queue, {i: payload})
         if errors:
-            # An update drops nobody.
+            # An update does not drop events.
             want(call.reply in errors, call.reply, "wanted", errors)
             return
         want(call.reply == event.payload, "old payload", call.reply)
@@ -859,7 +870,7 @@ class Reference:
         event.free()
         event.made = 0
 
-    # WHAT IS DUE
+    # DUE EVENTS
 
     def do_lawn_poll(self, call):
         said, errors = options(
@@ -905,11 +916,11 @@ class Reference:
     def check_info(self, event, info):
         event.told(info[b"due"])
         late = info[b"late"]
-        # Of one whose lease has ended, since then, or since it was due.
+        # After the end of a lease: since then, or since it was due.
         low, high = self.before - event.last, self.after - event.lo
         want(max(0, low) <= late <= high, "late", late, low, high)
         want(info[b"period"] == event.period, "period", info)
-        # Times that were left, this one included; missed, those just found.
+        # Remaining times, including this one; missed ones as just found.
         want(info[b"times"] == event.times, "times", info, event.times)
         low, high = event.missed
         if event.period and event.times != 1:
@@ -933,8 +944,8 @@ class Reference:
         if queue is None or queue.paused:
             want(call.reply == [], "nothing can be due", call.reply)
             return
-        # Payloads alone do not tell who went: those are unique where this
-        # command is tried on more than one.
+        # Payloads do not identify the event in general; they are unique where
+        # this command is used on more than one.
         by_payload = {e.payload: i for i, e in queue.events.items()}
         for payload in call.reply:
             want(payload in by_payload, "polled what is not there", payload)
@@ -981,8 +992,9 @@ class Reference:
             self.take(queue, [i])
 
     def over(self, events):
-        """Those whose time may have come, and how many of them at most are still
-        counted as what they were before: a call looks at so many only."""
+        """Returns those whose time may have come, and how many of them may
+        still be counted in their previous state: a call examines a limited
+        number."""
         over = [
             e for e in events
             if e.states(self.before, self.after) & {b"due", b"dead"}
@@ -990,7 +1002,8 @@ class Reference:
         return over, max(0, len(over) - PROMOTE_DUE)
 
     def count_range(self, events, state):
-        """How many are in a state, as far as is told: (least, most)."""
+        """Returns the number of events in a state, as far as known: (minimum,
+        maximum)."""
         found = [e.states(self.before, self.after) for e in events]
         least = sum(s == {state} for s in found)
         most = sum(state in s for s in found)
@@ -1001,9 +1014,9 @@ class Reference:
         return least, most + min(late, was)
 
     def next_range(self, queue):
-        """In how many ms something is due: (least, most), and -1 if nothing is.
-        A lease that ends is something even if the event is dead then, as far as
-        is known before."""
+        """Returns the milliseconds until the next event: (minimum, maximum),
+        and -1 if there is none. The end of a lease counts even if the event is
+        dead then, as far as known before."""
         before, after = self.before, self.after
         events = [
             (e.first, e.last, e.states(before, after))
@@ -1084,21 +1097,21 @@ class Reference:
             queue.redelivered += event.made > 1
 
     def new_token(self, key, queue, token):
-        """Tokens of a key grow, also over its death, and by as little as they
-        can after the time at which they are given."""
+        """Tokens of a key increase, even after it was deleted, and by the
+        minimum after the time at which they are issued."""
         last = max(queue.token, self.tokens.get(key, 0))
         want(isinstance(token, int), "token", token)
         want(token > last, "tokens do not grow", token, last)
         want(token >= self.before * 1024, "a token of the past", token)
-        # A key that has given none begins above all others; the last bits are
-        # those of the process.
+        # A key without tokens begins above all others; the last bits are those
+        # of the process.
         most = max(self.greatest, queue.token, self.after * 1024) + 16
         want(token <= most, "token", token, most)
         queue.token = self.tokens[key] = token
         self.greatest = max(self.greatest, token)
 
     def holds(self, call, i, token):
-        """The event, if that is the token of it."""
+        """Returns the event if the token is valid."""
         queue = self.keys.get(call.key)
         event = queue and queue.events.get(i)
         return event if event and token and event.token == token else None
@@ -1140,8 +1153,8 @@ class Reference:
             delay = said.get(b"DELAY", 0)
             queue = self.keys[call.key]
             if event.used_up() or event.period:
-                # Nobody has the token, and its lease ends after the delay, or
-                # now; so what repeats keeps its time.
+                # No client has the token, and its lease ends after the delay,
+                # or now; so a recurring event keeps its time.
                 delay = 0 if event.used_up() else delay
                 event.lease(
                     UNKNOWN_TOKEN,
@@ -1208,11 +1221,11 @@ class Reference:
         queue.dead_to = dead
 
     def handed(self, key, entries, before, after):
-        """The key's stream was found to hold these, fields as maps, since it was
-        last asked for."""
+        """The key's stream has these new entries, fields as maps, since it was
+        last read."""
         self.before, self.after = before, after
         queue = self.keys.get(key)
-        want(queue is not None or not entries, "handed by nobody", entries)
+        want(queue is not None or not entries, "delivered without a queue", entries)
         for entry in entries:
             i = entry[b"id"]
             want(i in queue.events, "handed what is not there", key, entry)
@@ -1235,7 +1248,8 @@ class Reference:
                 want(b"due" in states, "handed what is not due", states)
                 queue.handed += 1
                 queue.fired += 1
-            # When, in all that time, is not told; n tells how often since.
+            # The time within the interval is unknown; n is the number of
+            # periods since.
             self.before = event.first
             due, missed = event.lo, event.missed
             if not self.done(queue, i) and b"n" in entry:
@@ -1245,7 +1259,7 @@ class Reference:
         if queue is not None and queue.idle():
             del self.keys[key]
 
-    # THE REST
+    # OTHER COMMANDS
 
     def do_lawn_partition(self, call):
         count = number(call.args[2], 1, 16384)
@@ -1258,7 +1272,8 @@ class Reference:
         want(call.reply == crc16(call.args[1]) % count, "part", call.reply)
 
     def do_lawn_scan(self, call):
-        """One step of a walk; whole ones are checked by who compares all."""
+        """One step of a scan; complete scans are checked by the caller that
+        compares all contents."""
         said, errors = options(
             call.args[3:], (b"COUNT", b"STATE", b"MATCH")
         )
@@ -1318,7 +1333,7 @@ class Reference:
         found = [info[n] for n in (b"sink", b"sink-to", b"sink-maxlen")]
         want(found == list(queue.sink), "sink", info, queue.sink)
         want(info[b"dead-letter"] == queue.dead_to, "dead-letter", info)
-        # Refused is only what goes to a key of another type.
+        # Only deliveries to a key of another type are refused.
         if not queue.refused:
             want(info[b"sink-errors"] == 0, "sink-errors", info)
         low, high = queue.missed
@@ -1413,9 +1428,9 @@ class Reference:
                 }.get(name, COUNT_MAX)  # fmt: skip
                 good = number(value, 0, most)
             if good is None:
-                choice = " (reject or drop-oldest)" if name == b"overflow" else ""
+                choice = "; use reject or drop-oldest" if name == b"overflow" else ""
                 call.errors.add(
-                    "ERR bad value for %s: '%s'%s"
+                    "ERR invalid value for %s: '%s'%s"
                     % (text(name), text(value), choice)
                 )
             new[name] = good
@@ -1454,7 +1469,7 @@ class Reference:
 
 
 class Call:
-    """A call, and the errors that its words deserve."""
+    """A call, and the errors of its arguments."""
 
     def __init__(self, reference, key, args, reply, errors):
         self.reference = reference
@@ -1462,13 +1477,14 @@ class Call:
         self.args = args
         self.reply = reply
         self.errors = errors
-        self.exact = True  # whether the sizes that an error tells are known
+        self.exact = True  # whether the sizes in an error are known
 
     def refused(self):
-        """True: the words deserve an error, and it was one of those."""
+        """Returns True if the arguments are invalid, and the reply was one of
+        the errors."""
         if not self.errors:
             if isinstance(self.reply, Error):
-                # Of room, or of what is there: who called knows.
+                # About room or contents: the caller checks it.
                 want(
                     self.reply.startswith(("FULL ", "ERROR: ")),
                     "an error for nothing", self.reply,
@@ -1489,7 +1505,7 @@ class Call:
 
     @staticmethod
     def as_map(reply, names):
-        """A map of exactly those, as RESP2 or RESP3 has it."""
+        """Returns a map of exactly these names, from RESP2 or RESP3."""
         if isinstance(reply, list):
             want(len(reply) % 2 == 0, "no map", reply)
             reply = dict(zip(reply[::2], reply[1::2]))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""replica.py [--server redis|valkey] [PART OF A NAME] - what goes to replicas
-and into the append-only file: effects, with absolute times; replicas never fire
-until they are masters; and a server that wants no writes gets none.
+"""replica.py [--server redis|valkey] [PART OF A NAME] - data sent to replicas
+and to the append-only file: effects, with absolute times; replicas do not fire
+until they are masters; and a server that accepts no writes gets none.
 """
 
 import os
@@ -16,7 +16,7 @@ from server import (FAR, Server, case, clocked, commands, equal, main, now_ms,
                     shared, still_waits, wait_until)
 
 
-# WHAT IS WRITTEN DOWN
+# THE APPEND-ONLY FILE
 
 class Aof:
     """A server whose append-only file is read after each command."""
@@ -36,7 +36,7 @@ class Aof:
         self.server.__exit__(*problem)
 
     def new(self, *args):
-        """The commands that a call has added."""
+        """Returns the commands that a call appended."""
         if args:
             self.client.call(*args)
         got = self.server.aof()
@@ -201,7 +201,7 @@ def a_lease_that_waited_is_written_as_what_it_got():
 
 @case
 def a_sink_and_what_it_takes_are_written_together():
-    """The entry and the removal stand in one transaction [G4]."""
+    """The entry and the removal are in one transaction [G4]."""
     with Aof() as aof:
         equal(aof.new('LAWN.SINK', 'k', 'STREAM', 'out', 'MAXLEN', '~', 99,
                       'DEADLETTER', 'dead'),
@@ -211,7 +211,7 @@ def a_sink_and_what_it_takes_are_written_together():
         wait_until(lambda: server.call('XLEN', 'out') == 3, 'they are there')
         parts = sorted((server.folder / 'appendonlydir').glob('*.incr.aof'))
         data = parts[-1].read_bytes()
-        # From each MULTI to its EXEC: entries and then who has gone.
+        # From each MULTI to its EXEC: entries, and then removals.
         found = []
         for part in data.split(b'$5\r\nMULTI\r\n')[1:]:
             rows = commands(part.partition(b'*1\r\n$4\r\nEXEC\r\n')[0])
@@ -317,7 +317,7 @@ def a_push_of_rede_is_written_as_an_add():
         equal(aof.client.call('REDE.LOOK', 'k', got[2]), 'q')
 
 
-# WHAT THE FILE MAKES OF IT
+# LOADING THE FILE
 
 def traffic(client, chance, count):
     """Random calls on a few keys."""
@@ -384,7 +384,7 @@ def the_file_brings_everything_back():
 
 
 def rewritten(server):
-    """The commands of a file that was just rewritten."""
+    """Returns the commands of a file that was just rewritten."""
     server.call('BGREWRITEAOF')
     wait_until(lambda: server.info('persistence')['aof_rewrite_in_progress']
                == '0' and server.info('persistence')['aof_rewrite_scheduled']
@@ -409,7 +409,7 @@ def a_rewritten_file_knows_the_last_id_that_was_made():
         told, = (line for line in lines if b'g' in line)
         server.restart(kill=True)
         equal(server.call('DEBUG', 'DIGEST'), digest)
-        # Sent to a server where someone waits, it brings nothing to take.
+        # Sent to a server with a waiting client, it delivers nothing.
         server.call(*told)
         equal(server.call('LAWN.POLL', 'k'), [])
         server.call('LAWN.CANCEL', 'k', told[3])
@@ -621,8 +621,8 @@ def a_promoted_replica_fires():
 
 @case
 def a_promoted_replica_reports_what_is_due_by_itself():
-    """Without anyone who asks: the tick of the new master finds it, also what
-    was due when it came."""
+    """Without any query: the tick of the new master finds it, also events that
+    were due before."""
     for when in (('DELAY', 60), ('AT', 1)):
         with Server() as master:
             replica = replica_of(master)
@@ -659,7 +659,7 @@ def a_replica_notifies_no_client_and_lets_none_wait():
         equal(listener.waits(), True)
         replica.call('REPLICAOF', 'NO', 'ONE')
         equal(listener.read()[2:], ['__keyspace@0__:k', 'lawn.fire'])
-        wait_until(lambda: replica.lawn()['wake_late_us_count'] == '1', 'told')
+        wait_until(lambda: replica.lawn()['wake_late_us_count'] == '1', 'notified')
         assert int(replica.lawn()['wake_late_us_max']) < 10**9
         tear_down(replica)
 
@@ -678,13 +678,13 @@ def a_server_that_starts_again_reports_what_is_due():
             equal(server.lawn()['wake_late_us_count'], '0')
             server.restart(kill=True)
             wait_until(lambda: server.lawn()['wake_late_us_count'] == '1',
-                       'it is told')
-            # The time that it was down for is not the server's.
+                       'it is notified')
+            # The server's downtime does not count.
             server.call('FLUSHALL')
             server.call('LAWN.APPLY', 'k', 'ADD', 'i', 'p', 1000, 0, '')
             server.restart(kill=True)
             wait_until(lambda: server.lawn()['wake_late_us_count'] == '1',
-                       'it is told')
+                       'it is notified')
             assert int(server.lawn()['wake_late_us_max']) < 10**9
 
 
@@ -724,7 +724,7 @@ def random_traffic_is_the_same_on_the_replica():
                     waiter.read()
                     waiter.send('LAWN.POLL', f'k{i}', 'COUNT', 2, 'BLOCK', 0)
             caught_up(master, replica)
-            # Ticks take for those who wait, so compare with all at rest.
+            # Ticks deliver to waiting clients, so compare without them.
         for waiter in waiters:
             waiter.close()
         master.wait_blocked(0)
@@ -766,7 +766,7 @@ def a_full_resynchronisation_brings_everything():
 
 @case
 def an_aborted_resynchronisation_keeps_what_was_there():
-    """swapdb with a master that goes away in the middle."""
+    """swapdb with a master that fails in the middle."""
     with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay', 1000,
                 'rdbcompression', 'no') as master:
         client = master.client()
@@ -797,8 +797,8 @@ def an_aborted_resynchronisation_keeps_what_was_there():
 
 
 def cut_off(master, replica, keys):
-    """The replica falls so far behind that it needs everything anew, from a
-    master that it knows: it keeps on serving what it had meanwhile."""
+    """The replica falls so far behind that it needs a full resynchronization
+    from a master that it knows: it keeps serving the old data meanwhile."""
     os.kill(replica.process.pid, signal.SIGSTOP)
     client = master.client()
 
@@ -851,8 +851,8 @@ def a_resynchronisation_beside_the_old_keys_brings_everything():
 
 @case
 def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
-    """Of each name there are two values for a while, and the old ones, which
-    are due sooner, remain."""
+    """For a while each name has two values, and the old ones, which are due
+    earlier, remain."""
     count = 1000
     with Server(*LAGGING) as master:
         master.control.pipe(('LAWN.PUSH', f'k{i}', 'i', b'x' * 2000, 'DELAY',
@@ -881,7 +881,7 @@ def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
                    'the others are freed')
         equal(replica.call('REPLICAOF', 'NO', 'ONE'), OK)
         wait_until(lambda: replica.lawn()['wake_late_us_count'] == str(count),
-                   'all are told')
+                   'all are notified')
         tear_down(replica)
         master.start()
 
@@ -899,7 +899,8 @@ def a_paused_server_keeps_events_until_it_goes_on():
                 master.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
                 before = int(master.lawn()['deferred_by_pause'])
                 paused = now_ms()
-                # Of writes: until it is ended by hand, which others do not let.
+                # A pause of writes lasts until it is ended explicitly; the
+                # others cannot be.
                 length = 600000 if kind == 'WRITE' else 150
                 control.multi(
                     ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
@@ -945,7 +946,7 @@ def what_a_pause_held_up_is_reported_once_and_is_not_late():
         still_waits(server, waiter)
         equal(control.call('CLIENT', 'UNPAUSE'), OK)
         equal(waiter.read(), [['i', 'p']])
-        wait_until(lambda: server.lawn()['wake_late_us_count'] == '1', 'told')
+        wait_until(lambda: server.lawn()['wake_late_us_count'] == '1', 'notified')
         control.call('PUBLISH', '__keyspace@0__:end', 'end')
         got = []
         while (message := listener.read())[3] != b'end':
@@ -970,8 +971,8 @@ def the_end_of_a_pause_by_hand_wakes_soon():
 
 @case
 def what_comes_in_the_same_breath_as_a_pause_waits_for_its_end():
-    """A transaction makes something due and then pauses: who waits is looked
-    at when writes are not wanted any more."""
+    """A transaction makes an event due and then pauses: the waiting client
+    would be served while writes are not accepted."""
     for change in (('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
                    ('LAWN.MPUSH', 'k', 'DELAY', 0, 1, 'i', 'p'),
                    ('LAWN.RESUME', 'k')):
@@ -1024,7 +1025,8 @@ def waiting_that_ends_in_a_pause_takes_nothing():
 
 @case
 def everything_that_happens_to_keys_happens_in_a_pause():
-    """Expiry, flushes and the like do not run in it, and nothing breaks."""
+    """Expiry, flushes and similar changes do not run in it, and nothing breaks.
+    """
     server = shared()
     control, waiter, writer = (server.client(), server.client(),
                                server.client())
@@ -1035,7 +1037,7 @@ def everything_that_happens_to_keys_happens_in_a_pause():
     writer.send('FLUSHALL')
     equal(writer.read(), OK)
     equal(control.call('DBSIZE'), 0)
-    # Who was served first when it ended is not said.
+    # The order in which clients are served at its end is unspecified.
     if waiter.waits():
         control.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
     equal(waiter.read(), [['i', 'p']])

@@ -1,9 +1,9 @@
-"""resp.py - a client that sees every byte of what the server answers.
+"""resp.py - a client that checks every byte of the server's replies.
 
-Replies become Python values that keep their kind: what is a simple string, a
-bulk string or an error never compares equal to one of another kind. raw() gives
-the bytes themselves. After each call() an ECHO must come back next, so a
-command that replies twice, or not at all, is found at once.
+Replies become Python values that keep their kind: a simple string, a bulk
+string and an error are never equal to each other. raw() returns the bytes.
+After each call() an ECHO must return next, so a command that replies twice, or
+not at all, is detected at once.
 """
 
 import itertools
@@ -20,11 +20,11 @@ class Closed(Exception):
 
 
 class Late(Exception):
-    """No reply within the time that there was."""
+    """No reply within the time limit."""
 
 
 class Bad(Exception):
-    """What came is no reply."""
+    """The data is not a valid reply."""
 
 
 class _Kind(bytes):
@@ -66,7 +66,7 @@ class Bulk(bytes):
 
 
 class NullArray:
-    """*-1, which no command of ours may send."""
+    """*-1, which no command of the module may send."""
 
     def __repr__(self):
         return 'NULL_ARRAY'
@@ -76,11 +76,11 @@ NULL_ARRAY = NullArray()
 
 
 class Map(dict):
-    """%, in RESP3 alone; keeps the order of its keys."""
+    """%, in RESP3 only; keeps the order of its keys."""
 
 
 class Push(list):
-    """>, what was not asked for"""
+    """>, an out-of-band message"""
 
 
 class Set(list):
@@ -103,7 +103,7 @@ def encode(*args):
 
 
 class Client:
-    """One connection. protocol 3 says HELLO 3 first."""
+    """One connection. protocol 3 sends HELLO 3 first."""
 
     def __init__(self, port, protocol=2, patience=None):
         self.patience = patience or PATIENCE
@@ -139,7 +139,7 @@ class Client:
         self.socket.sendall(data)
 
     def waits(self):
-        """Whether there is nothing to read yet."""
+        """Returns True if there is nothing to read yet."""
         return (self.at == len(self.buffer)
                 and not select.select([self.socket], [], [], 0)[0])
 
@@ -225,20 +225,20 @@ class Client:
         return b''.join(part + b'\r\n' for part in self.parts)
 
     def read(self, patience=None):
-        """The next reply."""
+        """Returns the next reply."""
         self.parts = []
         self.deadline = time.monotonic() + (patience or self.patience)
         return self._value()
 
     def echo(self):
-        """That the next reply is the one to a command sent now."""
+        """Checks that the next reply is the one to a command sent now."""
         token = b'sync-%d' % next(TOKENS)
         self.send('ECHO', token)
         got = self.read()
         assert got == token, f'a reply too many: {got!r}'
 
     def call(self, *args):
-        """The reply to a command: exactly one comes."""
+        """Returns the reply to a command, which must be exactly one."""
         token = b'sync-%d' % next(TOKENS)
         self.expect_3 = words(args[:2]) == [b'HELLO', b'3']
         self.socket.sendall(encode(*args) + encode('ECHO', token))
@@ -260,13 +260,13 @@ class Client:
         return self.seen
 
     def one(self, *args):
-        """The reply, with no ECHO after it: inside of MULTI, or when
+        """Returns the reply without an ECHO after it: inside MULTI, or when
         subscribed."""
         self.send(*args)
         return self.read()
 
     def pipe(self, commands):
-        """The replies to many commands that are sent at once."""
+        """Returns the replies to several commands that are sent at once."""
         commands = list(commands)
         got = []
         for begin in range(0, len(commands), 500):
@@ -277,7 +277,7 @@ class Client:
         return got
 
     def multi(self, *commands):
-        """The replies to commands in one transaction."""
+        """Returns the replies to commands in one transaction."""
         self.send_all([('MULTI',), *commands, ('EXEC',)])
         got = [self.read() for _ in range(len(commands) + 2)]
         assert got[0] == OK, got[0]

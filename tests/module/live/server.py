@@ -1,14 +1,14 @@
-"""server.py - servers of our own, and the frame that the test programs share.
+"""server.py - starts servers, and the framework that the test programs share.
 
-A server listens on 127.0.0.1, on a port that was free, in a folder of its own;
-it ends with the test, also when that is killed. What a server wrote to its log
-is shown when a case fails, and a report of a crash in it fails the case.
+A server listens on 127.0.0.1, on a free port, in its own folder; it ends with
+the test, also if the test is killed. The log of a server is printed when a case
+fails, and a crash report in it fails the case.
 
-  LAWN_SO       the module; by default build/lawn.so
-  LAWN_PREFIX   a command to run the server by, such as "valgrind -q"
-  LAWN_PRELOAD  a library that goes before all others: that of a sanitizer
-  LAWN_PATIENCE seconds to wait for something; 90
-  LAWN_SLOW     the same multiplied by this
+    LAWN_SO       the module; by default build/lawn.so
+    LAWN_PREFIX   a command to run the server with, such as "valgrind -q"
+    LAWN_PRELOAD  a library to preload: that of a sanitizer
+    LAWN_PATIENCE seconds to wait for something; 90
+    LAWN_SLOW     multiplies that time
 """
 
 import argparse
@@ -49,12 +49,12 @@ resp.PATIENCE = PATIENCE
 
 
 class Skip(Exception):
-    """Why a case cannot be tried here."""
+    """The reason why a case cannot run here."""
 
 
 def need(there, package):
-    """That something is there that tools/deps installs. Where there are no
-    packages of Debian it cannot, and the case is skipped."""
+    """Checks for something that tools/deps installs. On systems without Debian
+    packages the case is skipped."""
     if not there:
         if shutil.which('dpkg-query'):
             raise AssertionError(f'no {package}: tools/deps test installs it')
@@ -67,7 +67,7 @@ def case(function):
 
 
 def now_ms():
-    """On the clock that events go by."""
+    """The clock that events use."""
     return time.time_ns() // 10**6
 
 
@@ -77,7 +77,7 @@ def equal(got, expected, what=''):
 
 
 def same(got, expected):
-    """Equal, and of the same kind: True is not 1, a map is no array."""
+    """Equal, and of the same kind: True is not 1, a map is not an array."""
     if isinstance(expected, (list, tuple)):
         return (isinstance(got, list) and len(got) == len(expected)
                 and all(map(same, got, expected)))
@@ -94,7 +94,7 @@ def same(got, expected):
 
 
 def wait_until(condition, what, patience=None):
-    """Until it holds; it is looked at again and again. Returns what it was."""
+    """Waits until the condition holds, by polling. Returns its value."""
     end = time.monotonic() + (patience or PATIENCE)
     while not (value := condition()):
         assert time.monotonic() < end, 'never: ' + what
@@ -103,8 +103,8 @@ def wait_until(condition, what, patience=None):
 
 
 def sleeps_late():
-    """us by which a sleep of ours ends late, half of the time: a machine that is
-    busy wakes nobody sooner."""
+    """Returns the median lateness of a sleep in us: a busy machine does not
+    wake a server sooner."""
     late = []
     for _ in range(40):
         began = time.monotonic_ns()
@@ -114,9 +114,8 @@ def sleeps_late():
 
 
 def free_port():
-    """One that nobody has just now, below those that the kernel gives to whoever
-    connects to something: else it may be taken, or connected to itself, before
-    the server is there."""
+    """Returns an unused port, below the ephemeral ports: otherwise it may be
+    taken, or connected to itself, before the server listens."""
     while True:
         port = random.SystemRandom().randrange(10000, 32000)
         with socket.socket() as probe:
@@ -132,7 +131,7 @@ def error(text):
 
 
 def null(client):
-    """The bytes of a null, as the client's protocol has it."""
+    """The bytes of a null in the client's protocol."""
     return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'
 
 
@@ -141,7 +140,8 @@ def _die_with_parent():
 
 
 def launch(command, output, clock=None):
-    """A server as a process, which ends with ours; with a clock of ours, if any."""
+    """Starts a server process, which ends with this one; with a settable clock,
+    if given."""
     environment = dict(os.environ)
     first = os.environ.get('LAWN_PRELOAD')
     if first:
@@ -158,7 +158,7 @@ def launch(command, output, clock=None):
 
 
 class Clock:
-    """A wall clock for servers, which can be set: see clock.c."""
+    """A settable wall clock for servers: see clock.c."""
 
     def __init__(self, **more):
         self.folder = tempfile.mkdtemp(prefix='lawn-clock-')
@@ -206,7 +206,7 @@ class Server:
         if kind is None:
             self.check()
             self.end()
-        # else the log is shown first, and main() ends it
+        # otherwise the log is printed first, and main() ends it
 
     def _command(self):
         args = [*PREFIX, f'{self.kind}-server', '--port', self.port,
@@ -230,7 +230,8 @@ class Server:
         return free_port()
 
     def start(self, may_fail=False):
-        """Until it answers. May fail: False if it ends instead."""
+        """Waits until it answers. may_fail: returns False if it exits instead.
+        """
         for _ in range(5):
             if self.port is None:
                 self.port = self.pick_port()
@@ -266,7 +267,7 @@ class Server:
 
     @property
     def control(self):
-        """A connection for the test's own questions."""
+        """The connection for the test's own queries."""
         if self.control_client is None:
             self.control_client = self.client()
         return self.control_client
@@ -283,7 +284,7 @@ class Server:
         return text
 
     def check(self):
-        """That it is well."""
+        """Checks that it has not crashed."""
         if not self.expect_crash and self.process is not None:
             status = self.process.poll()
             assert status is None, f'the server ended with {status}'
@@ -297,7 +298,7 @@ class Server:
         self.control_client = None
 
     def stop(self):
-        """By SIGTERM, as an init system would."""
+        """Sends SIGTERM, as an init system would."""
         self._drop()
         if self.process is not None and self.process.poll() is None:
             self.process.send_signal(signal.SIGCONT)
@@ -312,7 +313,7 @@ class Server:
                 self.process = None
 
     def kill(self):
-        """As if by kill -9."""
+        """Sends SIGKILL."""
         self._drop()
         if self.process is not None:
             self.process.kill()
@@ -332,7 +333,7 @@ class Server:
         if self in RUNNING:
             RUNNING.remove(self)
 
-    # What is often asked for.
+    # Frequent queries.
 
     def info(self, section):
         """The fields of a section of INFO."""
@@ -346,21 +347,21 @@ class Server:
                 for name, value in self.info('lawn').items()}
 
     def blocked(self):
-        """How many clients wait, as the server tells."""
+        """Returns the number of blocked clients, as the server reports it."""
         return int(self.info('clients')['blocked_clients'])
 
     def wait_blocked(self, count):
         wait_until(lambda: self.blocked() == count, f'{count} wait')
 
     def clock(self):
-        """What it takes for the time."""
+        """Returns the server's time."""
         seconds, micros = self.call('TIME')
         return int(seconds) * 1000 + int(micros) // 1000
 
     def waits(self, client, *args):
-        """Sends a command on a connection, and returns when that waits. The
-        server's count of those who wait lags behind, so it is not asked. One
-        that waits for some time only may have done so before we look."""
+        """Sends a command on a connection, and returns when it is blocked. The
+        server's count of blocked clients lags behind, so it is not used. A
+        client with a timeout may have been blocked before the check."""
         number = client.call('CLIENT', 'ID')
         brief = 'BLOCK' in args and args[args.index('BLOCK') + 1] != 0
         client.send(*args)
@@ -375,7 +376,7 @@ class Server:
         return self.call('DEBUG', 'DIGEST-VALUE', key)[0]
 
     def aof(self):
-        """All commands of the append-only file's newest part."""
+        """Returns all commands of the newest part of the append-only file."""
         folder = self.folder / 'appendonlydir'
         parts = sorted(folder.glob('*.incr.aof'), key=lambda path:
                        int(path.name.split('.')[-3]))
@@ -383,7 +384,7 @@ class Server:
 
 
 def commands(data):
-    """RESP commands in bytes; those that frame others are left out."""
+    """Parses RESP commands; MULTI and EXEC are omitted."""
     got = []
     at = 0
 
@@ -395,7 +396,7 @@ def commands(data):
         return int(text)
 
     while at < len(data):
-        if data[at:at + 1] == b'#':  # a note, as a time
+        if data[at:at + 1] == b'#':  # an annotation, such as a time
             at = data.index(b'\n', at) + 1
             continue
         words = []
@@ -409,7 +410,7 @@ def commands(data):
 
 
 def shared(*options, **more):
-    """A server for many cases, each of which finds it empty."""
+    """A server for many cases; it is emptied before each."""
     name = options, *more
     server = shared.servers.get(name)
     if server is None or server.process is None \
@@ -424,7 +425,7 @@ shared.servers = {}
 
 
 def shared_clock():
-    """The same with a clock of its own, which can be set."""
+    """The same with a settable clock."""
     if shared_clock.clock is None:
         shared_clock.clock = Clock()
     return shared(clock=shared_clock.clock), shared_clock.clock
@@ -435,14 +436,15 @@ shared_clock.clock = None
 
 @contextlib.contextmanager
 def clocked(**more):
-    """A server whose clock can be set by so many ms, and what sets it."""
+    """A server whose clock can be advanced by ms, and the function that does
+    so."""
     clock = Clock(**more)
     with Server(clock=clock) as server:
         yield server, clock.step
 
 
 def still_waits(server, *waiters):
-    """A round trip through the server's loop, and nothing has come."""
+    """After a round trip through the server's loop, nothing has arrived."""
     for _ in range(3):
         server.call('PING')
     for client in waiters:
@@ -450,7 +452,7 @@ def still_waits(server, *waiters):
 
 
 def each_protocol():
-    """A client of each, of a server that is empty."""
+    """Yields a client of each protocol, of an empty server."""
     for protocol in (2, 3):
         yield shared().client(protocol)
 
@@ -466,7 +468,7 @@ def show_logs():
 
 
 def attempt(test):
-    """Runs one case; how it ended: ok, FAILED or skipped."""
+    """Runs one case. Returns ok, FAILED or skipped."""
     before = list(RUNNING)
     began = time.monotonic()
     try:
@@ -498,8 +500,8 @@ def attempt(test):
 
 
 def arguments(text, **numbers):
-    """What a test program is called with: --server, and numbers, each of which
-    has a default. A seed among them is told first."""
+    """Parses the arguments of a test program: --server, and numbers with
+    defaults. A seed is printed first."""
     global KIND  # pylint: disable=global-statement
     parser = argparse.ArgumentParser(
         description=text, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -512,14 +514,15 @@ def arguments(text, **numbers):
                             help='part of the name of a case')
     options = parser.parse_args()
     KIND = options.server
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # folders go, too
+    # also removes folders
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if 'seed' in numbers:
         print(f'seed {options.seed}', flush=True)
     return options
 
 
 def attempt_all(tests):
-    """Runs them, and ends the program with the sum."""
+    """Runs the cases, and exits with the result."""
     count = {'ok': 0, 'FAILED': 0, 'skipped': 0}
     for test in tests:
         count[attempt(test)] += 1
@@ -532,6 +535,6 @@ def attempt_all(tests):
 
 
 def main(text):
-    """Runs the cases whose names contain what the program was given."""
+    """Runs the cases whose names contain the given text."""
     options = arguments(text)
     attempt_all(test for test in CASES if options.wanted in test.__name__)

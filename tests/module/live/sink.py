@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""sink.py [--server redis|valkey] [PART OF A NAME] - LAWN.SINK: the server itself
-hands on what is due, and what is dead; what is refused stays and is tried again.
+"""sink.py [--server redis|valkey] [PART OF A NAME] - LAWN.SINK: the server
+delivers due and dead events; refused ones stay and are retried.
 
-Guarantee 4: in every history that survives an event is in the key or in the
-stream, never in both or in neither; that is read in the append-only file and on
-replicas. Guarantee 5: never early.
+Guarantee 4: in every surviving history an event is in the key or in the stream,
+never in both or in neither; checked in the append-only file and on replicas.
+Guarantee 5: never early.
 """
 
 import os
@@ -18,16 +18,16 @@ from server import (FAR, HERE, Server, case, equal, error, free_port, main, now_
                     shared, shared_clock, wait_until)
 
 
-# WHAT IS OFTEN ASKED FOR
+# FREQUENT QUERIES
 
 def facts(server, key='k'):
-    """LAWN.INFO as a dictionary."""
+    """Returns LAWN.INFO as a dictionary."""
     flat = server.call('LAWN.INFO', key)
     return dict(zip((name.decode() for name in flat[::2]), flat[1::2]))
 
 
 def rows(server, stream='s'):
-    """What is in a stream, as dictionaries."""
+    """Returns the entries of a stream as dictionaries."""
     got = []
     for _, flat in server.call('XRANGE', stream, '-', '+'):
         got.append(dict(zip((name.decode() for name in flat[::2]), flat[1::2])))
@@ -39,14 +39,15 @@ def ids(server, stream='s'):
 
 
 def arrives(server, expected, stream='s'):
-    """Until these ids are in the stream, and no others."""
+    """Waits until exactly these ids are in the stream."""
     wait_until(lambda: len(ids(server, stream)) >= len(expected),
                f'{expected} in the stream')
     equal(ids(server, stream), expected)
 
 
 def refused(server, text, key='k', times=2):
-    """Until a sink was refused so often, for a reason that begins so."""
+    """Waits until a sink was refused this number of times, with an error that
+    begins with text."""
     wait_until(lambda: facts(server, key)['sink-errors'] >= times,
                'the sink is refused')
     got = facts(server, key)['sink-error'].decode()
@@ -54,7 +55,8 @@ def refused(server, text, key='k', times=2):
 
 
 def framed(server):
-    """The commands of the append-only file, with what frames them."""
+    """Returns the commands of the append-only file, including MULTI and EXEC.
+    """
     folder = server.folder / 'appendonlydir'
     part = max(folder.glob('*.incr.aof'),
                key=lambda path: int(path.name.split('.')[-3]))
@@ -117,7 +119,7 @@ def all_is_handed_on_in_the_order_of_times():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     delays = [40, 10, 30, 0, 20, 15]
-    # In one transaction, so that no time passes between.
+    # In one transaction, so that no time passes in between.
     server.control.multi(*[('LAWN.PUSH', 'k', 'd%02d' % delay, 'x', 'DELAY',
                             delay) for delay in delays])
     arrives(server, ['d%02d' % delay for delay in sorted(delays)])
@@ -205,7 +207,7 @@ def each_database_has_its_own():
     equal(server.call('EXISTS', 's'), 0)
 
 
-# WHAT IS WRITTEN
+# REPLICATED COMMANDS
 
 @case
 def removal_and_hand_off_are_one_transaction():
@@ -224,7 +226,7 @@ def removal_and_hand_off_are_one_transaction():
                ['LAWN.APPLY', 'k'], ['LAWN.APPLY', 'k'], ['EXEC']])
         equal(block[4], ['LAWN.APPLY', 'k', 'DEL', 'a', 'b'])
         equal(block[5][:4], ['LAWN.APPLY', 'k', 'AT', 'r'])
-        # the ids are those that the stream has
+        # the ids are those of the stream
         equal([words[2] for words in block[1:4]],
               [name.decode() for name, _ in server.call('XRANGE', 's', '-',
                                                         '+')])
@@ -301,7 +303,7 @@ def a_promoted_replica_goes_on():
         master.call('LAWN.SINK', 'k', 'STREAM', 's', 'DEADLETTER', 'd')
         master.call('LAWN.PUSH', 'k', 'a', 'x', 'DELAY', 1)
         arrives(master, ['a'])
-        # what is due when its master is gone
+        # events due after the master has gone
         master.call('LAWN.PAUSE', 'k')
         master.call('LAWN.PUSH', 'k', 'b', 'x', 'DELAY', 1)
         master.call('LAWN.PUSH', 'k', 'c', 'x', 'DELAY', 50)
@@ -340,7 +342,7 @@ def a_replica_that_is_promoted_while_events_are_due_hands_them_on_once():
         master.expect_crash = True
 
 
-# WHAT IS REFUSED
+# REFUSED DELIVERIES
 
 @case
 def a_sink_of_another_type_is_waited_for():
@@ -360,8 +362,8 @@ def a_sink_of_another_type_is_waited_for():
 
 
 def most_refusals(began):
-    """How many there may have been since then: each is after twice the time that
-    the one before was after, from 10 ms to a second."""
+    """Returns the maximum number of attempts since then: the delay doubles from
+    10 ms to a second."""
     left, delay, count = (time.monotonic() - began) * 1000, 10, 1
     while left > delay:
         left, delay, count = left - delay, min(2 * delay, 1000), count + 1
@@ -378,12 +380,12 @@ def refusals_become_rare():
     refused(server, 'WRONGTYPE', times=5)
     # 10 + 20 + 40 + 80 ms
     assert time.monotonic() - began >= 0.14
-    # other events that come do not make it try more often
+    # new events do not cause more attempts
     for i in range(50):
         server.call('LAWN.PUSH', 'k', i, 'x', 'DELAY', 0)
     got = facts(server)['sink-errors']
     assert got <= most_refusals(began), (got, most_refusals(began))
-    # said again, it is tried at once
+    # setting it again retries at once
     before = facts(server)['sink-errors']
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     wait_until(lambda: facts(server)['sink-errors'] > before, 'tried')
@@ -425,7 +427,7 @@ def a_full_server_hands_on_nothing_that_grows():
                              ('CONFIG', 'SET', 'maxmemory', 1))
         refused(server, 'OOM')
         equal(listener.read()[2], 'message')
-        # nobody asks for anything after this, as that might help
+        # no further command is sent after this, because it might help
         reader.send('XREAD', 'BLOCK', 0, 'STREAMS', 's', '0')
         equal(server.control.one('CONFIG', 'SET', 'maxmemory', '1gb'), OK)
         equal(reader.read()[0][1][0][1][:2], ['id', 'a'])
@@ -481,7 +483,7 @@ def a_pause_of_writes_holds_everything_back_and_kills_nobody():
         arrives(server, ['a'])
         arrives(server, ['last'], 'd')
         equal(leasers[1].read()[0][0], 'a')
-        # the lease ends, and the next one gets it
+        # the lease ends, and the next client gets it
         equal(leasers[2].read()[0][0], 'a')
         wait_until(lambda: server.call('LAWN.LEN', 'p') == 0, 'published')
         caught_up(server, replica)
@@ -621,7 +623,7 @@ def a_wrong_place_for_dead_letters_does_not_hinder_the_sink():
     for i in range(20):
         server.call('LAWN.PUSH', 'k', i, 'x', 'DELAY', 0)
         wait_until(lambda i=i: server.call('XLEN', 's') == i + 1, 'it comes')
-    # far fewer tries than events came
+    # far fewer attempts than events
     got = facts(server)['sink-errors']
     assert got <= most_refusals(began), (got, most_refusals(began))
     server.call('DEL', 'd')
@@ -646,7 +648,7 @@ def what_is_due_and_what_is_dead_go_each_its_way_in_one_tick():
     equal(facts(server)['sink-errors'], 0)
 
 
-# WHO WAITS
+# WAITING CLIENTS
 
 @case
 def a_stream_without_a_name_is_not_that_of_the_dead_letters():
@@ -672,7 +674,7 @@ def one_event_wakes_one_of_many_in_the_order_of_their_coming():
         server.call('LAWN.PUSH', 'k', i, 'x', 'DELAY', i % 3)
         equal(client.read()[0][0], str(i))
         equal(all(other.waits() for other in waiters[i + 1:]), True)
-    # a key that comes by another name than that it was pushed to
+    # a key that arrives under another name
     server.call('LAWN.PUSH', 'other', 'o', 'x', 'DELAY', 0)
     server.call('DEL', 'k')
     server.call('RENAME', 'other', 'k')
@@ -694,7 +696,7 @@ def the_end_of_a_lease_wakes_who_waits():
         client = server.client()
         server.waits(client, *command)
         before = now_ms()
-        # The lease is taken before who waits can be served.
+        # The event is leased before the waiting client can be served.
         server.control.multi(('LAWN.PUSH', 'k', 'a', 'x', 'DELAY', 0),
                              ('LAWN.LEASE', 'k', 'me', 'LEASE', 30))
         equal(client.read()[0][0], 'a')
@@ -724,8 +726,8 @@ def many_are_handed_on_while_clients_are_served():
         equal(row[:4], ['id', 'i', 'payload', 'x'])
         wait_until(lambda: server.call('XLEN', 'sa') == 15000
                    and server.call('XLEN', 'sb') == 15000, 'all')
-        # neither has to wait for the other, nor anyone for both: by the server's
-        # own times, as we may have slept
+        # neither waits for the other, and no client for both: by the server's
+        # own times, because this process may have slept
         fields = dict(zip(row[::2], row[1::2]))
         served = fields[b'due'] + fields[b'late']
         first, last = ([int(server.call(verb, 's' + key, *ends, 'COUNT', 1)[0][0]
@@ -749,8 +751,8 @@ def many_are_handed_on_while_clients_are_served():
 
 @case
 def what_a_tick_leaves_is_gone_on_with_at_once():
-    """Not a millisecond later, by the times that the stream has; a busy machine
-    may try again."""
+    """Not a millisecond later, by the ids of the stream; repeated on a busy
+    machine."""
     def at_once():
         server = shared()
         server.call('CONFIG', 'SET', 'lawn.tick-budget-events', 1)
@@ -783,7 +785,7 @@ def large_payloads_stop_at_the_end_of_memory():
         assert peak < used + 16 * 10**6, (used, peak)
 
 
-# WHO MAY
+# PERMISSIONS
 
 @case
 def a_user_needs_permission_for_where_it_goes():
@@ -890,7 +892,7 @@ def a_clock_that_is_set_back_holds_up_no_sink():
     server.call('LAWN.SINK', 'j', 'NONE', 'DEADLETTER', 'd')
     token = server.call('LAWN.LEASE', 'j', 'me', 'LEASE', FAR)[0][2]
     clock.step(-3600_000)
-    # what was due is so still, and what comes is, too
+    # due events stay due, and new ones are, too
     server.call('LAWN.PUSH', 'k', 'new', 'x', 'DELAY', 0)
     equal(server.call('LAWN.NACK', 'j', 'last', token), 1)
     arrives(server, ['last'], 'd')
@@ -901,8 +903,8 @@ def a_clock_that_is_set_back_holds_up_no_sink():
     server.call('CONFIG', 'SET', 'lawn.tick-budget-events', 1000)
 
 
-# KEYS THAT GO MEANWHILE. What is wrong there shows with a module that watches its
-# memory: memcheck.py runs these cases so.
+# KEYS THAT ARE DELETED MEANWHILE. Errors show up with a module that checks its
+# memory accesses: memcheck.py runs these cases that way.
 
 @case
 def a_key_that_goes_meanwhile_by_its_time_is_left_alone():
@@ -949,7 +951,7 @@ def a_key_that_goes_meanwhile_to_the_name_of_its_sink_is_refused():
 
 
 def thief(folder):
-    """The module thief.c, of which see."""
+    """Builds the module thief.c."""
     path = f'{folder}/thief.so'
     subprocess.run([os.environ.get('CC', 'cc'), '-shared', '-fPIC', '-O1',
                     HERE / 'thief.c', '-o', path], check=True)
@@ -957,7 +959,8 @@ def thief(folder):
 
 
 def use_all(server):
-    """Causes every event of a key's at least once, if nobody interferes."""
+    """Causes every notification of a key at least once, if nothing interferes.
+    """
     def leased():
         got = server.call('LAWN.LEASE', 'k', 'me', 'LEASE', 1000)
         return got[0][2] if got and isinstance(got, list) else 1
@@ -978,7 +981,8 @@ def use_all(server):
     call('LAWN.SINK', 'k', 'STREAM', 's', 'DEADLETTER', 's')
     call('LAWN.MPUSH', 'k', 'DELAY', 1, 3, 'a', 'x', 'b', 'x', 'c', 'x')
     call('LAWN.PUSH', 'other', 'z', 'x', 'DELAY', 2)
-    call('LAWN.POLL', 'other', 'BLOCK', 10)  # a few turns of the server's loop
+    # some iterations of the server's loop
+    call('LAWN.POLL', 'other', 'BLOCK', 10)
 
 
 @case
@@ -1019,7 +1023,7 @@ def a_key_that_goes_meanwhile_to_another_database_is_seen_to_there():
 # CLUSTER
 
 def cluster_node():
-    """A node of a cluster of its own making, whose bus has a port of its own."""
+    """A node of a separate cluster, with its own bus port."""
     return Server('cluster-enabled', 'yes', 'cluster-port', free_port(),
                   'cluster-node-timeout', 60000)
 
@@ -1029,8 +1033,8 @@ def slot_of(server, key):
 
 
 def joined(one, other):
-    """Two nodes that know each other; all slots but one are the first's: who
-    has none becomes a replica."""
+    """Connects two nodes; the first has all slots but one: a node without slots
+    would become a replica."""
     one.call('CLUSTER', 'ADDSLOTSRANGE', 1, 16383)
     other.call('CLUSTER', 'ADDSLOTS', 0)
     other.call('CLUSTER', 'SET-CONFIG-EPOCH', 2)
@@ -1100,7 +1104,7 @@ def in_a_slot_that_is_moved_nothing_is_handed_on_by_two():
             if kind == 'STREAM':
                 arrives(other, ['a'], '{k}s')
             other.call('DEL', 'k', '{k}s')
-            # back to where it was
+            # back to the original node
             for node in (one, other):
                 equal(node.call('CLUSTER', 'SETSLOT', slot, 'NODE', names[0]),
                       OK)

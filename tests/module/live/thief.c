@@ -1,11 +1,11 @@
-/* thief.c - a module that runs a command when it hears of an event of another's key:
- * the worst that its neighbours have to bear. See sink.py.
+/* thief.c - a hostile module: it runs a command when it is notified of an event
+ * of a key of another module. See sink.py.
  *
  * MODULE LOAD thief.so EVENT COMMAND [WORD ...]
  */
 #include <string.h>
 
-/* Classes of events: lists, streams, and those of modules. */
+/* Classes of events: lists, streams, and modules. */
 #define HEARD (0x10 | 0x400 | 0x2000)
 
 struct ctx;

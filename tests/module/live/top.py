@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""top.py [--server redis|valkey] [PART OF A NAME] - lawn top tells of servers
-what they tell themselves. LAWN names the tool, by default build/lawn.
+"""top.py [--server redis|valkey] [PART OF A NAME] - lawn top prints the data
+that servers report. LAWN names the tool, by default build/lawn.
 """
 
 import json
@@ -23,7 +23,7 @@ def url(of, user='', more=''):
 
 
 def run(*args, status=0, **environment):
-    """What it prints, and what it complains of."""
+    """Returns its output and its error messages."""
     done = subprocess.run(
         [LAWN, 'top', *map(str, args)], stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, timeout=PATIENCE, check=False,
@@ -37,7 +37,7 @@ def told(*args, **more):
 
 
 def queues(*args, **more):
-    """Key -> queue; a key that is told twice is a mistake."""
+    """Returns key -> queue; a key that is printed twice is an error."""
     found = told(*args, **more)['queues']
     names = [queue['key'] for queue in found]
     equal(sorted(set(names)), sorted(names))
@@ -45,7 +45,7 @@ def queues(*args, **more):
 
 
 class Watch:
-    """One that goes on, and what it has printed."""
+    """A running one, and its output."""
 
     def __init__(self, *args):
         self.out = tempfile.TemporaryFile()
@@ -64,8 +64,8 @@ class Watch:
         equal(status, 0)
 
     def last(self):
-        """The last whole object."""
-        # Not by seek(): where it writes is the same place in the same file.
+        """Returns the last complete object."""
+        # Not with seek(): the process shares the file position.
         number = self.out.fileno()
         data = os.pread(number, os.fstat(number).st_size, 0)
         lines = data.split(b'\n')[:-1]
@@ -126,7 +126,7 @@ def leases_dead_events_and_sinks_are_reported():
           ['stream', 'wrong'])
     assert 'WRONGTYPE' in found['out']['sink-error']
     text = run('--once', url(one))[0]
-    assert 'out: its sink says: ' in text, text
+    assert 'out: sink error: ' in text, text
     equal(one.call('LAWN.SINK', 'out', 'STREAM', 'right'), OK)
     wait_until(lambda: queues(url(one))['out']['handed'] == 1, 'it is handed')
     lines = run('--prometheus', url(one))[0].splitlines()
@@ -212,7 +212,7 @@ def passwords_and_permissions_are_as_the_manual_says():
 @case
 def a_server_without_the_module_is_reported():
     with Server(module=False) as one:
-        assert 'has not loaded the module' in run('--once', url(one),
+        assert 'module lawn is not loaded' in run('--once', url(one),
                                                   status=3)[1]
 
 
@@ -265,7 +265,7 @@ def cluster(count):
 
 
 def settled(nodes, count):
-    """All know of so many nodes, and that all slots are served."""
+    """Waits until all know this number of nodes, and all slots are served."""
     for node in nodes:
         wait_until(lambda node=node: all(
             text in node.call('CLUSTER', 'INFO').decode() for text in

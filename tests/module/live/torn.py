@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""torn.py - files that a crash has cut or damaged are loaded whole or not at all.
+"""torn.py - files that a crash has truncated or damaged are loaded completely
+or not at all.
 
-SIGKILL leaves every byte that was written; a loss of power does not. So a server
-writes its files, and then it is started on copies of them:
+SIGKILL keeps every byte that was written; a power loss does not. So a server
+writes its files, and is then started on copies of them:
 
-aof: cut at each of so many last bytes. What is loaded must be what the commands
-leave behind that are whole in it, a transaction counted as one: no key differs,
-nothing is half done. How the keys were after each command was noted as it ran.
+aof: truncated at positions among the last bytes. The loaded contents must be
+the result of the complete commands, a transaction counted as one: no key
+differs, no command is applied partly. The contents after each command were
+recorded as it ran.
 
-rdb: cut at each of so many last bytes. The server refuses to start, and says
-why; it does not crash, and does not begin with half of the keys.
+rdb: truncated at positions among the last bytes. The server refuses to start,
+with a message; it does not crash, and does not start with a part of the keys.
 
 flips: bytes of either file changed at random; in the dump only those of our own
-key, with a server that does not look at checksums. The server refuses to start,
-or what it loads can be read, checked, dumped and taken. It does not crash.
+key, with a server that does not check checksums. The server refuses to start,
+or its data can be read, checked, dumped and taken. It does not crash.
 
-Cuts are spread evenly if --cuts is less than --bytes.
+Positions are spread evenly if --cuts is less than --bytes.
 """
 import os
 import random
@@ -32,12 +34,13 @@ HOUR = 3600 * 1000
 
 
 class History:
-    """Files of a server, and what it held when they were of which size."""
+    """Files of a server, and its contents at each size of the files."""
 
     def __init__(self, dice, size):
         clock = server.Clock()
         options = ("appendonly", "yes", "appendfsync", "always",
-                   # All that a sink moves goes in one transaction, between two marks.
+                   # All events that a sink moves are in one transaction,
+                   # between two marks.
                    "lawn.tick-budget-us", 1000000)  # fmt: skip
         self.dice = dice
         self.ids = []
@@ -60,13 +63,14 @@ class History:
                     self.one.call("LAWN.PUSH", "{k}", self.number, payload, "DELAY", FAR)
             self.one.call("SAVE")
             self.rdb = (self.one.folder / "dump.rdb").read_bytes()
-            # Less the type's byte, which is elsewhere, the version, and a checksum.
+            # Without the type byte, which is elsewhere, the version, and the
+            # checksum.
             self.value = self.one.call("DUMP", "{k}")[1:-10]
             self.one.expect_crash = True
-        assert self.value in self.rdb, "the dump file has the key as DUMP tells it"
+        assert self.value in self.rdb, "the dump file does not contain the key as DUMP returns it"
 
     def mark(self):
-        """The keys as they are, and the size of the file that says so."""
+        """Records the keys and the size of the file."""
         self.marks.append((self.file.stat().st_size, self.one.call("DEBUG", "DIGEST")))
 
     def call(self, *args):
@@ -84,7 +88,7 @@ class History:
         return name
 
     def lease(self):
-        """One that is due: taken, and given back in some way."""
+        """Leases a due event, and ends the lease in some way."""
         self.push("DELAY", 0, "TRIES", 9)
         rows = self.call("LAWN.LEASE", "{k}", "w", "LEASE", FAR)
         name, token = rows[0][0], rows[0][2]
@@ -97,7 +101,8 @@ class History:
             self.call("LAWN.EXTEND", "{k}", name, token, "LEASE", FAR)
 
     def sink(self):
-        """A few move to the stream, each in a transaction of the server's own."""
+        """Some events move to the stream, each in a transaction of the server.
+        """
         count = self.dice.randrange(1, 4)
         before = self.one.call("XLEN", "{k}stream")
         for _ in range(count):
@@ -110,7 +115,7 @@ class History:
         self.mark()
 
     def transaction(self):
-        """The user's own."""
+        """A transaction of the client."""
         self.one.control.multi(
             ("LAWN.PUSH", "{k}", "m", "1", "DELAY", FAR),
             ("INCR", "{k}plain"),
@@ -138,13 +143,14 @@ class History:
             self.transaction()
 
     def expected(self, cut):
-        """The digest of what is whole in so many bytes of the file."""
+        """Returns the digest of the complete commands in this part of the file.
+        """
         whole = [digest for size, digest in self.marks if size <= cut]
         return whole[-1] if whole else None
 
 
 class Starter:
-    """Starts a server again and again on files, in a folder of its own."""
+    """Starts a server repeatedly on files, in its own folder."""
 
     def __init__(self, *options):
         base = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -171,8 +177,8 @@ class Starter:
             file.write(data)
 
     def run(self, ask):
-        """What it answers once it is up, or None if it has refused. Where another
-        has taken its port meanwhile it tries the next."""
+        """Returns its answer once it is running, or None if it refused. If its
+        port was taken meanwhile, tries the next one."""
         for _ in range(5):
             answer = self.attempt(ask)
             if "Address already in use" not in self.log:
@@ -180,9 +186,9 @@ class Starter:
         raise AssertionError(f"no port is free: {self.log[-1500:]}")
 
     def attempt(self, ask):
-        """One that refuses a dump then looks for the fault itself, and never ends
-        if a value of a module is cut: rdbLoadCheckModuleValue() of the server's.
-        So it is not waited for."""
+        """A server that rejects a dump searches for the error, and never ends
+        if a value of a module is truncated: rdbLoadCheckModuleValue() of the
+        server. So this does not wait for it."""
         self.log = ""
         self.port = server.free_port()
         answer = None
@@ -199,12 +205,12 @@ class Starter:
             self.log += child.stdout.read().decode(errors="replace")
         found = server.BROKEN.search(self.log)
         assert not found, f"the log has {found.group()}: {self.log[-3000:]}"
-        # By itself, or by us; not by a signal of its own.
+        # By its own exit, or by this test; not by another signal.
         assert child.returncode in (0, 1, -9), (child.returncode, self.log[-2000:])
         return answer
 
     def is_up(self, child):
-        """Whether it gets so far; what it said of it is in the log."""
+        """Returns True if it starts; its messages are in the log."""
         for line in child.stdout:
             self.log += line.decode(errors="replace")
             if b"Ready to accept connections" in line:
@@ -215,7 +221,8 @@ class Starter:
 
 
 def cuts(size, last, count):
-    """So many places, the last bytes of a file, spread evenly."""
+    """Returns this number of positions, spread evenly over the last bytes of a
+    file."""
     last = min(last, size)
     count = min(count, last)
     return [size - last + i * last // count for i in range(count)]
@@ -247,7 +254,7 @@ def cut_rdb(history, options):
         for cut in places:
             starter.write("dump.rdb", history.rdb[:cut])
             got = starter.run(lambda client: client.call("DBSIZE"))
-            # With not a byte of it there is nothing to refuse.
+            # An empty file is not rejected.
             assert got is None or cut == 0, f"cut at {cut}: {got} keys"
             assert cut == 0 or re.search("Short read|Wrong signature|RDB", starter.log)
     print(f"  rdb: {len(places)} cuts of {len(history.rdb)} bytes, all refused")
@@ -262,7 +269,7 @@ def flipped(dice, data, begin, end):
 
 
 def use(client):
-    """All that reads a key, and then takes everything out of it."""
+    """Reads a key in all ways, and then takes everything from it."""
     if client.call("EXISTS", "{k}") == 0:
         return "gone"
     if client.call("TYPE", "{k}") != resp.Simple(b"dehy-type"):
@@ -302,7 +309,7 @@ def flip(history, dice, options):
     begin = history.rdb.index(history.value)
     with Starter("--rdbchecksum", "no") as starter:
         for _ in range(options.flips):
-            # Past the number that tells whose type it is.
+            # After the number that identifies the type.
             data = flipped(dice, history.rdb, begin + 9, begin + len(history.value))
             starter.write("dump.rdb", data)
             count(starter.run(use))

@@ -1,5 +1,5 @@
-"""trials.py - a load on several servers, what happens to them, and the counts of
-it: the frame that failover.py and cluster.py share.
+"""trials.py - a load on several servers, the events that happen to them, and
+the counts: the framework that failover.py and cluster.py share.
 """
 
 import functools
@@ -11,13 +11,13 @@ from ledger import Counts, Ledger
 from server import wait_until
 
 
-# ms; whoever takes that long to hear of something was not woken. Much less may be
-# due to a machine that has others to run.
+# ms; a client that gets an event later was not woken. Shorter delays may be due
+# to a busy machine.
 LATEST = 30000
 
 
 class Trial:
-    """A load, and its ledger. Who makes one adds workers and starts them."""
+    """A load and its ledger. The creator adds workers and starts them."""
 
     def __init__(self, seed, kinds, sinks):
         self.dice = random.Random(seed)
@@ -39,7 +39,8 @@ class Trial:
                 raise worker.problem
 
     def go_on(self, pushes=300):
-        """Until so many more were pushed, and some heard of."""
+        """Waits until this number of further pushes was answered, and some were
+        delivered."""
         pushed, heard = self.ledger.waits_for()
 
         def enough():
@@ -49,7 +50,7 @@ class Trial:
         wait_until(enough, f'{pushes} more')
 
     def stop(self):
-        """Whatever happened."""
+        """Ends all workers, whatever happened."""
         for worker in self.pushers + self.takers:
             worker.ending = True
 
@@ -62,15 +63,15 @@ class Trial:
         self.check()
 
     def call(self, key, *args):
-        """A command of the test's own, where the key is."""
+        """Runs a command of the test on the server that has the key."""
         raise NotImplementedError
 
     def note(self):
-        """How much of the old histories those have who took over."""
+        """Records how much of the old histories the promoted servers have."""
         raise NotImplementedError
 
     def end(self):
-        """Everything is taken, and then counted."""
+        """Waits until all events are taken, and then counts."""
         self._join(self.pushers)
         wait_until(lambda: not any(self.call(key, 'LAWN.LEN', key)
                                    for key in self.ledger.kinds), 'all is taken')
@@ -80,7 +81,7 @@ class Trial:
                                     for key in self.ledger.sinks})
 
     def stream(self, key):
-        """All entries that are there, by the ids of their events."""
+        """Returns all entries, by the ids of their events."""
         stream, entries = self.ledger.sinks[key], {}
         for entry, fields in self.call(stream, 'XRANGE', stream, '-', '+'):
             entries.setdefault(bytes(fields[1]), []).append(bytes(entry))
@@ -88,7 +89,7 @@ class Trial:
 
 
 class Scenarios:
-    """Cases that are counted, alone and together."""
+    """Cases that are counted, separately and in total."""
 
     def __init__(self, what):
         self.what = what
@@ -101,8 +102,9 @@ class Scenarios:
               f'{seconds:.1f} s', flush=True)
 
     def add(self, name, make, lossless=False):
-        """Makes a case of what happens to the servers of a trial: make() makes
-        a trial of a seed. Lossless: nothing may be lost or undone at all."""
+        """Turns a function that disturbs the servers of a trial into a case:
+        make() creates a trial from a seed. lossless: nothing may be lost or
+        undone."""
         def decorate(does):
             @functools.wraps(does)
             def attempt():
@@ -135,8 +137,8 @@ class Scenarios:
         return counts
 
     def told(self, *seen):
-        """The sum, in which these counts must not be zero: what a trial never
-        sees it does not test."""
+        """Prints the totals. These counts must not be zero: what never occurs
+        is not tested."""
         self.tell('all', self.total, 0)
         for name in seen:
             assert getattr(self.total, name), f'never seen: {name}'

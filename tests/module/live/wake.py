@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""wake.py - who waits for an event is woken, whatever happens to its key.
+"""wake.py - waiting clients are woken, whatever happens to their key.
 
-Consumers wait on a few keys, by POLL BLOCK 0, by LEASE BLOCK 0, or both. Meanwhile
-events come with short delays, are touched and cancelled, and the keys they are in
-are renamed, copied, moved to another database and back, dumped and restored,
-reloaded, swapped, paused and resumed. Who leases acknowledges most, gives some
-back, and forgets others. Each event must be polled or acknowledged exactly once,
-never be delivered early, and come soon after it is due, or its lease is over: a
-consumer that hears of it only seconds later was not woken, but found it by chance.
+Consumers wait on a few keys, by POLL BLOCK 0, by LEASE BLOCK 0, or both.
+Meanwhile events are pushed with short delays, touched and canceled, and their
+keys are renamed, copied, moved to another database and back, dumped and
+restored, reloaded, swapped, paused and resumed. Workers acknowledge most leased
+events, return some, and ignore others. Each event must be polled or
+acknowledged exactly once, never be delivered early, and be delivered soon after
+it is due or its lease has ended: a consumer that receives it only seconds later
+was not woken, but found it by chance.
 """
 import random
 import time
@@ -37,7 +38,7 @@ class Consumer:
         self.client.send("LAWN.POLL", self.key, "BLOCK", 0, "META")
 
     def look(self):
-        """Takes what has come."""
+        """Reads the received events."""
         while not self.client.waits():
             reply = plain(self.client.read())
             when = now()
@@ -48,7 +49,7 @@ class Consumer:
 
 
 class Worker(Consumer):
-    """One that leases."""
+    """A consumer that leases."""
 
     def __init__(self, one, key, log, dice):
         self.dice = dice
@@ -71,8 +72,8 @@ class Worker(Consumer):
             self.ask()
 
     def work(self, i, token):
-        """Where the key has gone meanwhile, or the lease is over, the reply is 0,
-        and it comes again."""
+        """If the key was moved meanwhile, or the lease has ended, the reply is
+        0, and the event is delivered again."""
         call = self.client.call
         kind = self.dice.random()
         if kind < 0.15:
@@ -88,7 +89,7 @@ class Worker(Consumer):
 
 
 class Log:
-    """What was pushed, and how often it has yet to come."""
+    """The pushed events, and their pending deliveries."""
 
     def __init__(self):
         self.made = 0
@@ -147,7 +148,7 @@ class Stress:
         self.look()
         return reply
 
-    # What can happen
+    # Operations
 
     def push(self, key):
         delay = self.dice.choice((0, 1, 2, 5, self.dice.randrange(40)))
@@ -186,7 +187,7 @@ class Stress:
         if self.log.open:
             i = self.dice.choice(list(self.log.open))
             if self.client.call("LAWN.CANCEL", key, i) == 1:
-                self.look()  # what was delivered before
+                self.look()  # earlier deliveries
                 self.log.open.pop(i, None)
 
     def renamed(self, key):
@@ -195,7 +196,7 @@ class Stress:
         self.gather(key)
 
     def gather(self, key):
-        """What is in tmp still, since something came between."""
+        """Moves the events back that are still in tmp after an interruption."""
         if self.call("EXISTS", "tmp"):
             for i in self.scan("tmp"):
                 self.call("LAWN.CANCEL", "tmp", i)
@@ -236,7 +237,7 @@ class Stress:
         self.call("CLIENT", "PAUSE", self.dice.randrange(1, 15), "WRITE")
 
     def expire(self, key):
-        """A time to live that is taken away again."""
+        """A time to live that is removed again."""
         self.call("PEXPIRE", key, 100000)
         self.call("PERSIST", key)
 
@@ -248,7 +249,7 @@ class Stress:
     )  # fmt: skip
 
     def round(self):
-        # One that all others in its key come before.
+        # An event that is due after all others in its key.
         self.call("LAWN.PUSH", KEYS[-1], "far", "p", "DELAY", 3600000)
         for _ in range(self.dice.randrange(5, 40)):
             kind = self.dice.choices(*zip(*self.KINDS))[0]

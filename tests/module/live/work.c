@@ -1,20 +1,19 @@
-/* work.c - a clock that stands still while the server's thread wants to run and
- * may not, for a server that this library is loaded into before all others: see
- * million.py.
+/* work.c - a clock that stops while the server's thread is runnable but does
+ * not run. The server preloads this library: see million.py.
  *
- * Others have the machine's cores as well. What a command takes by this clock is
- * what the thread worked, not how long it had to wait for a core in the middle of
- * it. The clock goes by the thread's CPU time, and by the real one while it waits
- * for something to do. So it falls behind the real one, by what others took: a
- * timer of the kernel's that is set for a time is set by as much later.
+ * Other processes use the cores, too. By this clock, the duration of a command
+ * is the time that the thread worked, without waiting for a core. The clock
+ * follows the thread's CPU time, and the real clock while the thread waits for
+ * work. So it falls behind the real clock by the time that others took; a
+ * kernel timer with an absolute time is set later by the same amount.
  *
- * LAWN_CLOCK names a file of 8 bytes, a number of milliseconds by which the wall
- * clock is ahead: a test sets it, so that hours pass. That is looked at where the
- * thread has nothing to do, and nowhere else: nothing that it does seems to take
- * hours. A timer that was set for a time fires then, as the kernel does it for
- * those who want to be told. LAWN_WALL: only that, and else the real clock.
+ * LAWN_CLOCK names a file of 8 bytes: the number of milliseconds by which the
+ * wall clock is ahead. A test sets it, to let hours pass. It is read only while
+ * the thread is idle, so that no work seems to take hours. A timer with an
+ * absolute time then fires, as the kernel does for timers that request it. With
+ * LAWN_WALL only this applies, to the real clock.
  *
- * Other threads, and children, have the real clock.
+ * Other threads and child processes use the real clock.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <dlfcn.h>
@@ -35,11 +34,12 @@ static int (*work_set)(int, int, const struct itimerspec *,
 static pthread_t work_thread;
 static int work_on;
 static int work_plain;    /* LAWN_WALL */
-static int64_t work_idle; /* ns: what is neither work nor in others' hands */
-static int64_t work_wall; /* ns by which the wall clock is ahead of the other */
-static const volatile int64_t *work_ahead; /* ms, as the file has it */
+static int64_t work_idle; /* ns: neither working nor waiting for a core */
+/* ns by which the wall clock is ahead of the other one */
+static int64_t work_wall;
+static const volatile int64_t *work_ahead; /* ms, in the file */
 static int64_t work_ahead_seen;
-static int work_timer = -1; /* that was set */
+static int work_timer = -1; /* the timer that was set */
 
 static int64_t
 work_read(clockid_t clock)
@@ -101,7 +101,7 @@ work_here(void)
     return work_on && pthread_equal(pthread_self(), work_thread);
 }
 
-/* One clock is read, and no other: between two the thread might have to wait. */
+/* Reads only one clock: between two readings the thread might have to wait. */
 static int64_t
 work_done(void)
 {

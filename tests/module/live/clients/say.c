@@ -1,6 +1,6 @@
-/* say.c - PORT: the same talk as its neighbours, by hiredis. Each line of the
- * input is a command, its words separated by single spaces; each line of the
- * output the reply.
+/* say.c PORT - the same conversation as the other clients, with hiredis. Each
+ * line of the input is a command, its words separated by single spaces; each
+ * line of the output is the reply.
  */
 #include <hiredis/hiredis.h>
 #include <stdio.h>

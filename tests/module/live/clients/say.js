@@ -1,4 +1,4 @@
-// say.js PORT - the same talk as its neighbours, by node-redis.
+// say.js PORT - the same conversation as the other clients, with node-redis.
 const { createClient } = require("redis");
 
 function show(answer) {

@@ -1,4 +1,5 @@
-"""say.py PORT - the same talk as its neighbours, by python3-redis."""
+"""say.py PORT - the same conversation as the other clients, with python3-redis.
+"""
 import sys
 
 import redis
@@ -10,7 +11,7 @@ def say(*words):
     try:
         answer = server.execute_command(*words)
     except redis.exceptions.ResponseError as error:
-        # It takes "ERR " away, and that alone.
+        # The library removes only "ERR ".
         answer = b"error: " + str(error).encode()
     print(show(answer))
 

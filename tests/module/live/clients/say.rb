@@ -1,4 +1,4 @@
-# say.rb PORT - the same talk as its neighbours, by ruby-redis.
+# say.rb PORT - the same conversation as the other clients, with ruby-redis.
 require "redis"
 
 def show(answer)
