@@ -1,4 +1,4 @@
-/* proof.h - what every harness uses. */
+/* proof.h - included by every harness. */
 #ifndef PROOF_H
 #define PROOF_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Any value at all, another one at each call. */
+/* An arbitrary value, a new one in each call. */
 bool nondet_bool(void);
 uint8_t nondet_u8(void);
 uint16_t nondet_u16(void);
@@ -17,16 +17,16 @@ size_t nondet_size(void);
 #define PROVE(condition, text) __CPROVER_assert(condition, text)
 #define ASSUME(condition) __CPROVER_assume(condition)
 
-/* A choice of states where a proof goes path by path. --cover cannot, so it gets
- * one state that is large. */
+/* A choice of states for proofs that follow one path at a time. --cover cannot
+ * do that, so it gets one state that is large. */
 #if defined PROOF_COVER
 #define PROOF_PATH() false
 #else
 #define PROOF_PATH() nondet_bool()
 #endif
 
-/* The last line of a harness. It must fail: otherwise the assumptions exclude
- * each other, and all that is proved is proved of nothing. */
+/* The last line of a harness. This assertion must fail: otherwise the
+ * assumptions contradict each other, and the proof proves nothing. */
 #if defined PROOF_NO_END
 #define PROOF_END() ((void)0)
 #else

@@ -1,12 +1,12 @@
-(* Basics.v - lemmas on lists, on what the functions of Model.v do to the places
-   where timers stand, and on the sums of times. *)
+(* Basics.v - lemmas about lists, about the places of timers after the functions of
+   Model.v, and about sums of times. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model.
 Import ListNotations.
 Open Scope N_scope.
 
-(* What stands before and after what. *)
+(* A list in which R holds between each element and all later ones. *)
 Fixpoint ordered {A} (R : A -> A -> Prop) (l : list A) : Prop :=
   match l with
   | [] => True
@@ -171,7 +171,7 @@ Proof.
   destruct (N.ltb_spec (now s) t); simpl; [destruct (N.ltb_spec t LAST)|]; lia.
 Qed.
 
-(* What remove, place and settle leave as it is. *)
+(* Fields that remove, place and settle do not change. *)
 
 Lemma drop_app x l1 l2 : drop x (l1 ++ l2) = drop x l1 ++ drop x l2.
 Proof. apply filter_app. Qed.

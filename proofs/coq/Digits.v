@@ -1,9 +1,9 @@
 (* Digits.v - the index by digits: why the first bit set is the earliest slot, and
-   why a time and the base are enough to find the slot of the time [I4].
+   why a time and the base determine the slot of the time [I4].
 
-   Of index.h: level and slot are lawn__index_slot_of(), with any number of bits per
-   digit and times of any size; first_tick is lawn__index_slot_start(). That C's
-   shifts and masks of 64 bits are these functions is for proofs/cbmc to show. *)
+   From index.h: level and slot are lawn__index_slot_of(), with any number of bits
+   per digit and times of any size; first_tick is lawn__index_slot_start().
+   proofs/cbmc proves that the 64-bit shifts and masks in C compute these. *)
 
 From Coq Require Import NArith Lia.
 Open Scope N_scope.
@@ -13,11 +13,11 @@ Section Digits.
 Variable bits : N.
 Hypothesis bits_pos : 0 < bits.
 
-(* The digits of a time from a level on; and one of them. *)
+(* The digits of a time from a level up; and one of its digits. *)
 Definition from (level time : N) : N := N.shiftr time (bits * level).
 Definition digit (level time : N) : N := from level time mod 2 ^ bits.
 
-(* The highest digit in which a time differs from the base, by the highest bit. *)
+(* The level of the highest digit in which a time differs from the base. *)
 Definition level (base time : N) : N := N.log2 (N.lor (N.lxor time base) 1) / bits.
 Definition slot (base time : N) : N :=
   level base time * 2 ^ bits + digit (level base time) time.
@@ -50,7 +50,7 @@ Qed.
 Lemma digit_small l t : digit l t < 2 ^ bits.
 Proof. apply N.mod_lt. pose proof (pow_pos bits). lia. Qed.
 
-(* Two times agree from a level on if their difference, bit by bit, ends below. *)
+(* Two times agree from a bit up if their xor is below that bit. *)
 Lemma agree_lxor n a b : N.shiftr a n = N.shiftr b n <-> N.lxor a b < 2 ^ n.
 Proof.
   rewrite <- N.lxor_eq_0_iff, <- N.shiftr_lxor, N.shiftr_div_pow2. split; intros H.
@@ -68,7 +68,7 @@ Proof.
     destruct k as [|p]; simpl; lia.
 Qed.
 
-(* What the level is: the first from which on the time agrees with the base. *)
+(* The level is the lowest one above which the time agrees with the base. *)
 Lemma level_lt base t k : 1 <= k -> level base t < k <-> from k t = from k base.
 Proof.
   intros Hk. unfold level, from. rewrite agree_lxor.
@@ -127,7 +127,7 @@ Proof.
   symmetry. apply (N.mod_unique _ _ (level base t)); lia.
 Qed.
 
-(* The first tick of a time's slot: the time, with its lower digits cut off. *)
+(* The first tick of a time's slot: the time with its lower digits cleared. *)
 Lemma first_tick_from base t :
   first_tick base (slot base t) =
     from (level base t) t * 2 ^ (bits * level base t).
@@ -159,8 +159,8 @@ Proof.
   pose proof (N.mul_div_le base' (2 ^ (bits * L))). pose proof (pow_pos (bits * L)). lia.
 Qed.
 
-(* The earliest slot holds the earliest times; on level 0 it is one tick; and as the
-   base moves on, a time stays in its slot until the base comes to it. *)
+(* The earliest slot holds the earliest times; a slot of level 0 is one tick; and as
+   the base advances, a time keeps its slot until the base reaches it. *)
 Theorem digits base t1 t2 : base <= t1 -> base <= t2 ->
   (slot base t1 < slot base t2 -> t1 < t2) /\
   (slot base t1 = slot base t2 -> level base t1 = 0 -> t1 = t2) /\

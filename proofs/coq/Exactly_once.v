@@ -1,5 +1,5 @@
 (* Exactly_once.v - [P3]: each start of an idle timer is followed by one fire or one
-   stop, or the timer still runs; and it stands in one place. *)
+   stop, or the timer is still running; and a running timer is in one place. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps.
@@ -81,7 +81,7 @@ Proof.
   split; rewrite H; simpl; auto. constructor.
 Qed.
 
-(* A step that moves no timer, and of whose events none is counted. *)
+(* A step that moves no timer and adds no event that counts. *)
 Lemma once_quiet s s' : once s -> Permutation (running s') (running s) ->
   (log s' = log s \/ exists u b n f, log s' = Mown u b n f :: log s) -> once s'.
 Proof.
@@ -92,7 +92,7 @@ Proof.
     destruct Hl as [->|(u & b & n & f & ->)]; apply H2.
 Qed.
 
-(* A timer leaves, with an event that records it. *)
+(* A timer stops running, and an event records it. *)
 Lemma once_leave s t : once s -> In t (running s) -> forall e,
   (forall x, is_start_of x e = false) ->
   (forall x, how_many (is_fire_of x) [e] + how_many (is_stop_of x) [e] =
@@ -178,7 +178,7 @@ Proof.
   intros s s' H _. apply once_step. auto.
 Qed.
 
-(* [P3], of every timer. lawn_pending() is whether it runs. *)
+(* [P3], for every timer. lawn_pending() returns whether a timer is running. *)
 Theorem exactly_once s : reachable s ->
   NoDup (map name (running s)) /\
   forall x,

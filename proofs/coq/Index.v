@@ -1,5 +1,5 @@
-(* Index.v - what always holds of the index: the invariants I1, I3, I4, I6 and I9
-   of src/core/internal.h. *)
+(* Index.v - the invariants I1, I3, I4, I6 and I9 of src/core/internal.h: they
+   always hold. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early.
@@ -53,7 +53,7 @@ Proof.
   - intros y Hy. apply in_drop in Hy. destruct Hy. eauto.
 Qed.
 
-(* What place is called with. *)
+(* The condition under which place is called. *)
 Definition fits (t : timer) (s : lawn) : Prop :=
   now s <= LAST /\ began t = now s /\ 1 <= ttl t /\
   due t = N.min (now s + ttl t) LAST /\
@@ -148,7 +148,7 @@ Proof.
   apply (indexed_remove x) in Hi. destruct Hi as [H1 H2 H3 H4 H5 H6 H7 H8]. split; auto.
 Qed.
 
-(* The base moves to a time that nothing in the index is before. *)
+(* The base moves to a time that is not after anything in the index. *)
 Lemma indexed_base e s : indexed s -> e <= now s ->
   (forall u, In u (times s) -> e <= u) -> indexed (set_base e s).
 Proof.
@@ -169,7 +169,7 @@ Proof.
   - apply in_entries in He. destruct He as (b & Hb & Hu). eapply i_entry; eauto.
 Qed.
 
-(* Only from a head that runs does a settled entry come. *)
+(* Only a blade with a running head is settled to an entry. *)
 Lemma indexed_settle s l : indexed s -> Forall2 maybe_settled (blades s) l ->
   indexed (set_blades l s).
 Proof.
@@ -201,7 +201,7 @@ Proof.
   apply H8 in Hx. intuition lia.
 Qed.
 
-(* No bound that lies above the index, or the last timers, is given. *)
+(* A new bound is not after the index or the timers of the last tick. *)
 Lemma indexed_set_bound v s : indexed s -> mode s = None ->
   (forall u, In u (times s) -> v <= u) -> (last s <> [] -> v <= LAST) ->
   indexed (set_bound v s).
@@ -230,7 +230,7 @@ Proof.
   - apply in_entries in Hu. destruct Hu as (b & Hb & Hu). eapply i_entry; eauto.
 Qed.
 
-(* [I6]: a mow's end leaves a bound that nothing is before. *)
+(* [I6]: the bound after a mow is not after any timer. *)
 Lemma ends_with_bound m b s : indexed s -> now s <= LAST -> ends_with m b s ->
   (forall u, In u (times s) -> b <= u) /\ (last s <> [] -> b <= LAST).
 Proof.
@@ -294,7 +294,7 @@ Proof.
     + eapply indexed_step; eauto.
 Qed.
 
-(* Nothing that runs is before the base, or before the bound. *)
+(* No running timer is due before the base or before the bound. *)
 Lemma base_le_due s x : indexed s -> now s <= LAST -> In x (running s) -> base s <= due x.
 Proof.
   intros Hi Hl Hx. apply in_running in Hx. destruct Hx as [Hx|[Hx|Hx]].

@@ -1,20 +1,20 @@
 (* Model.v - the algorithm of src/core, as functions on values.
 
-   Times are natural numbers, with the sums that a 64-bit word has: they may wrap,
-   and it is proved that none does. A lawn is what lawn.c, mow.c, blades.c, index.c
-   and next.c make of it, but for links: a queue is a list. A run is any list of
-   operations; those of a mow under way (Work, Settle, Advance, Finish) are
-   operations too, so that anything that a callback may do comes between any two
-   of them. README.md has a table: which definition stands for which function.
+   Times are natural numbers with the addition of 64-bit words: sums may wrap, and
+   it is proved that none does. A lawn has the state of lawn.c, mow.c, blades.c,
+   index.c and next.c, except for links: a queue is a list. A run is any list of
+   operations. The steps of a mow (Work, Settle, Advance, Finish) are operations too,
+   so any operation of a callback may come between two of them. README.md has a
+   table of which definition models which function.
 
-   Left out: how the index finds its earliest entry (levels, slots, the slots'
-   order: that is Digits.v); what is remembered to be fast (front, known, alert,
-   plain, fetched); prefetching; resolutions other than 1, and the blades that
-   they close; lawn_start_as() and lawn_halt(). Tuning and stripes are not left
-   out but taken as any: whenever the clock moves, any function from a TTL and a
-   deadline to blades may take the place of the one before.
+   Left out: how the index finds its earliest entry (levels, slots, the order of
+   slots: that is Digits.v); caches (front, known, alert, plain, fetched);
+   prefetching; resolutions other than 1, and the blades that they close;
+   lawn_start_as() and lawn_halt(). Tuning and stripes are arbitrary: whenever the
+   clock moves, the function from a TTL and a deadline to blades may be replaced by
+   any other.
 
-   Ghosts, which C does not have: ttl, began and stamp of a timer; fresh and
+   Ghost fields, which C does not have: ttl, began and stamp of a timer; fresh and
    before of a mow; the log. *)
 
 From Coq Require Import NArith List Bool Arith.
@@ -31,11 +31,11 @@ Definition plus (a b : N) : N := (a + b) mod WORD.
 Definition minus (a b : N) : N := (a + (WORD - b)) mod WORD.
 
 Record timer := Timer {
-  name : nat;   (* which of the user's timers *)
+  name : nat;   (* identifies the timer *)
   due : N;      (* struct lawn_timer: deadline *)
-  ttl : N;      (* as counted: at least 1 *)
+  ttl : N;      (* at least 1 *)
   began : N;    (* the clock when it was started *)
-  stamp : N     (* how many starts there were before *)
+  stamp : N     (* the number of earlier starts *)
 }.
 
 (* struct lawn_blade; None is LAWN_NEVER. *)
@@ -60,8 +60,8 @@ Inductive event :=
 | Fired (x : timer) (until fresh : N)
 | Mown (until budget fired fresh : N).   (* a mow returned *)
 
-(* Where timers of a TTL and a deadline may stand: lawn__blades_at(), for the home
-   and the second choice, under the tuning of the time. *)
+(* The blades that a TTL and a deadline may use: lawn__blades_at(), for the home
+   and the second choice, under the current tuning. *)
 Definition tuning_fn := N -> N -> list nat.
 
 (* struct lawn *)
@@ -71,10 +71,10 @@ Record lawn := Lawn {
   bound : N;
   tuning : tuning_fn;
   blades : list blade;
-  unqueued : list timer;    (* all lists of unqueued timers of the index, as one *)
+  unqueued : list timer;    (* the unqueued timers of all slots, in one list *)
   last : list timer;
   mode : option mowing;
-  starts : N;           (* all of them, those of running timers too *)
+  starts : N;           (* all starts, including restarts *)
   log : list event      (* newest first *)
 }.
 
@@ -124,7 +124,7 @@ Fixpoint update (w : nat) (b : blade) (l : list blade) : list blade :=
   | a :: l, S w => a :: update w b l
   end.
 
-(* list.h: lawn__list_remove(), wherever the timer stands. An entry stays. *)
+(* list.h: lawn__list_remove(), in any place. The index entry does not change. *)
 Definition drop (x : nat) (l : list timer) : list timer :=
   filter (fun t => negb (Nat.eqb (name t) x)) l.
 Definition drop_blade (x : nat) (b : blade) : blade :=
@@ -133,7 +133,7 @@ Definition remove (x : nat) (s : lawn) : lawn :=
   set_blades (map (drop_blade x) (blades s))
     (set_unqueued (drop x (unqueued s)) (set_last (drop x (last s)) s)).
 
-(* ticks.h: lawn__ticks_after(); and the TTL that is counted. *)
+(* ticks.h: lawn__ticks_after(); and the TTL that it adds. *)
 Definition counted (t : N) : N := if t =? 0 then 1 else t.
 Definition after (t d : N) : N :=
   if d <? minus LAST t then plus t d else LAST.
@@ -147,8 +147,8 @@ Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
 Definition find_blade (s : lawn) (t d : N) : option nat :=
   find (has_ttl (blades s) t) (tuning s t d).
 
-(* blades.c: lawn__blades_claim(). Which of the free ones, and whether one at all,
-   is for the operation to choose. *)
+(* blades.c: lawn__blades_claim(). The operation chooses which free blade is claimed,
+   or none. *)
 Definition is_free (l : list blade) (w : nat) : bool :=
   match nth_error l w with
   | Some b => match queue b with [] => true | _ => false end
@@ -212,11 +212,11 @@ Definition start_at (x : nat) (t : N) (c : option nat) (s : lawn) : lawn :=
 Definition stop (x : nat) (s : lawn) : lawn :=
   if pending x s then note (Stopped x) (remove x s) else s.
 
-(* internal.h: lawn__advance_clock(); the tuning may change where the clock moves. *)
+(* internal.h: lawn__advance_clock(); the tuning may change when the clock moves. *)
 Definition advance_clock (t : N) (h : tuning_fn) (s : lawn) : lawn :=
   if now s <? t then set_clock (if t <? LAST then t else LAST) h s else s.
 
-(* What the index holds: entries of blades, and unqueued timers. index.h:
+(* The times in the index: entries of blades, and unqueued timers. index.h:
    lawn__index_first_slot(). *)
 Definition entries (l : list blade) : list N :=
   flat_map (fun b => match entry b with Some t => [t] | None => [] end) l.
@@ -255,7 +255,7 @@ Definition mow (t b : N) (h : tuning_fn) (s : lawn) : lawn :=
                 (if LAST <=? t then take_last s else s))
   end.
 
-(* mow.c: fire_timer(). What its callback does are the next operations. *)
+(* mow.c: fire_timer(). Its callback consists of the next operations. *)
 Definition fire_timer (m : mowing) (t : timer) (s : lawn) : lawn :=
   note (Fired t (until m) (fresh m))
     (set_mode (Some (Mowing (until m) (left m - 1) (budget m) (fresh m) (before m)))
@@ -263,7 +263,7 @@ Definition fire_timer (m : mowing) (t : timer) (s : lawn) : lawn :=
 
 (* mow.c: one round of the loops of mow_until(), fire_tick() and
    fire_blade() or fire_in_turn(): a timer fires, or an entry is settled.
-   Of the blades that are due, which is next is for the operation to choose. *)
+   The operation chooses which of the due blades is next. *)
 Definition work_blade (m : mowing) (e : N) (w : nat) (s : lawn) : lawn :=
   match nth_error (blades s) w with
   | None => s
@@ -297,8 +297,8 @@ Definition work (w : nat) (s : lawn) : lawn :=
            end
   end.
 
-(* mow.c: the base's part of open_slot(); to any time that the index allows.
-   The entries' part is Settle. *)
+(* mow.c: open_slot(), as far as it moves the base, to any time that the index
+   allows. It moves entries by Settle. *)
 Definition advance (t : N) (s : lawn) : lawn :=
   match mode s with
   | None => s
@@ -323,8 +323,8 @@ Definition finish (s : lawn) : lawn :=
            end
   end.
 
-(* next.c: lawn_next(). It settles entries, here all of them; any may be settled any
-   time. *)
+(* next.c: lawn_next(). It settles entries, here all of them; an entry may be settled
+   at any time. *)
 Definition settle_all (s : lawn) : lawn := set_blades (map settled (blades s)) s.
 Definition heads (s : lawn) : list timer :=
   flat_map (fun b => firstn 1 (queue b)) (blades s) ++ unqueued s ++ last s.
@@ -371,6 +371,6 @@ Definition run (s : lawn) (o : op) : lawn :=
   end.
 Definition runs (s : lawn) (l : list op) : lawn := fold_left run l s.
 
-(* Whatever may happen to a lawn, of any size, from any time on. *)
+(* The states of a lawn of any size, begun at any time, after any operations. *)
 Definition reachable (s : lawn) : Prop :=
   exists t h ways l, s = runs (init t h ways) l.

@@ -6,7 +6,7 @@ From Lawn Require Import Model Basics Steps.
 Import ListNotations.
 Open Scope N_scope.
 
-(* A timer that runs, or that has fired. *)
+(* A timer that is running, or that has fired. *)
 Definition seen (s : lawn) (x : timer) : Prop :=
   In x (running s) \/ exists u f, In (Fired x u f) (log s).
 
@@ -26,7 +26,7 @@ Proof.
   induction ways; simpl in *; auto.
 Qed.
 
-(* A step that starts nothing and fires nothing. *)
+(* A step that starts no timer and fires none. *)
 Lemma sound_quiet s s' : sound s -> now s <= now s' -> now s' <= LAST ->
   starts s' = starts s ->
   (forall x, In x (running s') -> In x (running s)) ->
@@ -71,7 +71,7 @@ Proof.
     apply (sound_quiet s); simpl; auto; try lia.
     + intros y Hy. apply (in_remove x s y) in Hy. tauto.
     + intros y u f [Hy|Hy]; [discriminate|auto].
-  - (* the last timers go into the index *)
+  - (* the timers of the last tick move into the index *)
     apply (sound_quiet s); simpl; auto; try lia.
     intros y Hy. apply (take_last_running s y). auto.
   - (* settle *)
@@ -95,7 +95,7 @@ Proof.
 Qed.
 
 (* [P1]. The deadline is not before the clock at the start plus the TTL, unless that
-   lies beyond the last tick. *)
+   sum is beyond the last tick. *)
 Theorem never_early s : reachable s ->
   forall x u f, In (Fired x u f) (log s) ->
     due x <= u /\ due x = N.min (began x + ttl x) LAST.

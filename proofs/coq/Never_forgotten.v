@@ -1,18 +1,18 @@
-(* Never_forgotten.v - [P2]: a mow that returns less than its budget leaves nothing
-   that is due, and lawn_next() is exact; and [P6]: what is started while a mow is
-   under way is not fired by it. *)
+(* Never_forgotten.v - [P2]: a mow that returns less than its budget leaves no due
+   timer, and lawn_next() is exact; and [P6]: a mow does not fire timers that are
+   started while it runs. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index.
 Import ListNotations.
 Open Scope N_scope.
 
-(* What the index holds, unlike those that wait for the last tick. *)
+(* Timers in the index, as opposed to those that wait for the last tick. *)
 Definition in_index (s : lawn) (x : timer) : Prop :=
   In x (on_blades (blades s)) \/ In x (unqueued s).
 
-(* What a mow to a time leaves: what is due later, and, at the last tick, what was
-   started meanwhile. *)
+(* The timers that a mow to a time leaves: those due later, and, at the last tick,
+   those started during the mow. *)
 Definition left_over (u f : N) (x : timer) : Prop :=
   u < due x \/ (due x = LAST /\ LAST <= u /\ f <= stamp x).
 
@@ -32,7 +32,7 @@ Record mowed (s : lawn) : Prop := {
 Lemma mowed_init t h ways : mowed (init t h ways).
 Proof. split; simpl; try discriminate; tauto. Qed.
 
-(* Where a timer stands once it is started. *)
+(* The place of a timer after its start. *)
 Lemma place_where t c s x :
   (in_index (place t c s) x -> in_index s x \/ (x = t /\ due t <> LAST)) /\
   (In x (last (place t c s)) -> In x (last s) \/ (x = t /\ due t = LAST)).
@@ -67,14 +67,14 @@ Proof.
     rewrite in_drop in Hr. tauto.
 Qed.
 
-(* What is started lies after the mow under way, or waits for the last tick. *)
+(* A new timer is due after the time of the current mow, or waits for the last tick. *)
 Lemma new_timer_later x d s m : now s <= LAST -> N.min (until m) LAST <= now s ->
   due (new_timer x d s) <> LAST -> until m < due (new_timer x d s).
 Proof.
   intros Hl Hu. rewrite new_timer_due by auto. pose proof (counted_pos d). lia.
 Qed.
 
-(* A step that neither starts nor fires nor begins a mow. *)
+(* A step that neither starts a timer, fires one, nor begins a mow. *)
 Lemma mowed_quiet s s' : mowed s ->
   mode s' = mode s -> starts s' = starts s -> log s' = log s ->
   (forall x, In x (running s') -> In x (running s)) ->
@@ -104,7 +104,7 @@ Proof.
   - apply Hu. apply in_times. eauto.
 Qed.
 
-(* A mow that ends with some of its budget has left nothing. *)
+(* A mow that ends before its budget is used up has left no due timer. *)
 Lemma ends_with_nothing m b s x : indexed s -> mowed s -> mode s = Some m ->
   ends_with m b s -> 0 < left m -> In x (running s) ->
   left_over (until m) (fresh m) x.
@@ -208,7 +208,7 @@ Proof.
     + eapply mowed_step; eauto.
 Qed.
 
-(* [P2] of lawn_next(). *)
+(* [P2] for lawn_next(). *)
 Definition exact (n : N) (l : list timer) : Prop :=
   (forall x, In x l -> n <= due x) /\
   (l <> [] -> exists x, In x l /\ due x = n) /\

@@ -1,9 +1,9 @@
 (* Order.v - [P4]: timers fire in the order of their deadlines, within and across
    mows, and those of one TTL in the order in which they were started.
 
-   The second half is the reason why a mow takes unqueued timers before blades, why a
-   TTL's blade is looked for before a free one is claimed, and why the tuning changes
-   only where the clock moves: see r_found. *)
+   The second half is the reason why a mow fires unqueued timers before blades, why
+   find_or_claim_blade() looks for the blade of a TTL before it claims a free one, and
+   why the tuning changes only when the clock moves: see r_found. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index.
@@ -28,23 +28,23 @@ Proof.
     + intros (u & f & [H|H]); [injection H as -> _ _; auto|eauto].
 Qed.
 
-(* The second fired after the first. *)
+(* y may fire after x. *)
 Definition in_turn (y x : timer) : Prop :=
   due x <= due y /\ (ttl x = ttl y -> stamp x < stamp y).
 
 Record right (s : lawn) : Prop := {
-  (* A timer that was started first was started at an earlier clock. *)
+  (* Of two timers, the one started first was started at an earlier or equal clock. *)
   r_mono : forall x y, seen s x -> seen s y -> stamp x <= stamp y ->
     began x <= began y;
   r_unqueued : ordered (fun x y => due x = due y -> stamp x < stamp y) (unqueued s ++ last s);
-  (* Of one TTL and deadline, unqueued timers came before those on a blade. *)
+  (* Of one TTL and deadline, unqueued timers were started before those on a blade. *)
   r_mixed : forall x y, In x (unqueued s) -> In y (on_blades (blades s)) ->
     ttl x = ttl y -> due x = due y -> stamp x < stamp y;
-  (* And they are all on one blade. [I8] *)
+  (* Timers of one TTL and deadline that are on blades are on one blade. [I8] *)
   r_apart : forall w v a b x y, nth_error (blades s) w = Some a ->
     nth_error (blades s) v = Some b -> w <> v -> In x (queue a) -> In y (queue b) ->
     ttl x = ttl y -> due x <> due y;
-  (* For what was started since the clock moved, that blade is found again. *)
+  (* For timers started since the clock moved, that blade is found again. *)
   r_found : forall w b x, nth_error (blades s) w = Some b -> In x (queue b) ->
     began x = now s -> find_blade s (ttl x) (due x) = Some w;
   r_log : ordered in_turn (fired (log s));
@@ -65,7 +65,7 @@ Proof.
   - intros w b x Ha. apply nth_repeat in Ha. subst b. simpl. tauto.
 Qed.
 
-(* find_blade looks at nothing but the blades' TTLs. *)
+(* find_blade reads nothing but the TTLs of the blades. *)
 Lemma find_ext {A} (f g : A -> bool) l : (forall x, In x l -> f x = g x) -> find f l = find g l.
 Proof.
   induction l as [|a l IH]; simpl; auto. intros H. rewrite (H a) by auto.
@@ -112,7 +112,7 @@ Proof.
   - intros a b Ha Hb. apply H8; auto. apply (in_remove x s b) in Hb. tauto.
 Qed.
 
-(* The new timer is the youngest of all. *)
+(* The new timer was started after all others. *)
 Definition youngest (t : timer) (s : lawn) : Prop :=
   forall y, seen s y -> began y <= began t /\ stamp y < stamp t.
 
@@ -140,8 +140,8 @@ Qed.
 Definition with_timer (b : blade) (u : N) (t : timer) : blade :=
   Blade (Some (ttl t)) (Some u) (queue b ++ [t]).
 
-(* Where blades of other TTLs are found stays the same; where this TTL's is found
-   is the blade that took the timer. *)
+(* The search for another TTL finds the same blade as before; the search for this TTL
+   finds the blade that took the timer. *)
 Lemma find_put w b u t s : nth_error (blades s) w = Some b ->
   In w (tuning s (ttl t) (due t)) ->
   (find_blade s (ttl t) (due t) = Some w /\ of_ttl b = Some (ttl t)) \/
@@ -160,8 +160,8 @@ Proof.
     + apply has_ttl_update. auto.
 Qed.
 
-(* A blade that holds a timer keeps its TTL, and no other blade gets it where it
-   would be found first. *)
+(* A blade that holds a timer keeps its TTL, and no other blade that would be found
+   earlier gets that TTL. *)
 Lemma find_keeps w b u t s v d ttl' : nth_error (blades s) w = Some b ->
   of_ttl b = Some (ttl t) \/ queue b = [] ->
   find_blade s ttl' d = Some v -> ttl' <> ttl t ->
@@ -197,7 +197,7 @@ Proof.
   intros Hr Hi Hf Hy. pose proof Hf as (F1 & F2 & F3 & F4 & F5).
   destruct (place_same t c s) as (En & Eb & Eh & Em & Es & El).
   pose proof Hr as [H1 H2 H3 H4 H5 H6 H7 H8].
-  (* what does not depend on where it stands *)
+  (* facts that do not depend on the place of the timer *)
   assert (G1 : forall x y, seen (place t c s) x -> seen (place t c s) y ->
     stamp x <= stamp y -> began x <= began y).
   { intros x y Hx Hz. apply seen_place in Hx, Hz.
@@ -222,7 +222,7 @@ Proof.
   { intros w b y Hn Hin. assert (In y (on_blades (blades s))).
     { apply in_on_blades. exists b. split; auto. eapply nth_error_In; eauto. }
     split; auto. apply in_running. auto. }
-  (* of its TTL and deadline, what stands on a blade was started just now *)
+  (* timers of its TTL and deadline on a blade were started at the same clock *)
   assert (Hjust : forall y, In y (running s) -> ttl y = ttl t -> due y = due t ->
     due t <> LAST -> began y = now s).
   { intros y Hin Ht Hd Hn. apply F5 in Hin. rewrite Ht in Hin. lia. }
@@ -232,7 +232,7 @@ Proof.
     split; auto; rewrite Ep; unfold put_last; rewrite lower_bound_eq; simpl; auto.
     rewrite app_assoc. apply ordered_app. split; auto. split; [simpl; tauto|].
     intros x y Hx [<-|[]] _. apply Hst. apply in_app_or in Hx. destruct Hx; auto.
-  - (* it stands alone *)
+  - (* it is unqueued *)
     split; auto; rewrite Ep; unfold put_unqueued; rewrite lower_bound_eq; simpl; auto.
     + rewrite <- app_assoc. apply ordered_app in H2. destruct H2 as (L1 & L2 & L3).
       apply ordered_app. split; auto. split.
@@ -246,7 +246,7 @@ Proof.
       destruct (Hbla _ _ _ Hw Hin) as [_ Hrun].
       assert (E : began y = now s) by (apply Hjust; auto).
       apply (H5 w b y Hw Hin) in E. congruence.
-  - (* it stands on a blade *)
+  - (* it is on a blade *)
     destruct (put_blade_eq w t s b Hn) as (u & v & Ev & _).
     fold (with_timer b u t) in Ev.
     assert (Hq : forall x y, nth_error (blades s) x = Some y -> forall z,
@@ -302,7 +302,7 @@ Proof.
   - intros x Hx. apply H7 in Hx. lia.
 Qed.
 
-(* What fires is the first of its TTL. *)
+(* A timer that fires is the first of its TTL. *)
 Lemma fire_first e t s y : sound s -> indexed s -> right s -> base s = e ->
   fires_from e t s -> In y (running s) -> name y <> name t -> ttl t = ttl y ->
   stamp t < stamp y.
@@ -381,7 +381,7 @@ Proof.
       exfalso. apply in_on_blades in Hy. destruct Hy as (a & Ha & Hy).
       destruct (i_blade s Hi a y Ha Hy). destruct (i_last s Hi x Hx). lia.
     + intros x y Hx Hy. apply R8; auto. apply (take_last_running s y). auto.
-  - (* the base moves to what comes first *)
+  - (* the base moves to the earliest time *)
     apply (right_quiet s); simpl; auto. apply base_le_times; auto.
     apply least_in. auto.
   - (* settle *)
@@ -436,7 +436,7 @@ Proof.
     + eapply right_step; eauto.
 Qed.
 
-(* [P4], of any two timers that have fired; the log begins with the newest. *)
+(* [P4], for any two timers that have fired; the log begins with the newest. *)
 Theorem order s : reachable s ->
   forall l1 y l2 x l3, fired (log s) = l1 ++ y :: l2 ++ x :: l3 ->
     due x <= due y /\ (ttl x = ttl y -> stamp x < stamp y).

@@ -1,6 +1,6 @@
-(* Partition.v - [P4] across mows: however the way to a time is cut into mows, with
-   whatever budgets, the same timers fire, in the same order of deadlines, and those
-   of each TTL in the same order. *)
+(* Partition.v - [P4] across mows: if the time to a point is divided into mows in any
+   way, with any budgets, the same timers fire, in the same order of deadlines, and
+   those of each TTL in the same order. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index Never_forgotten
@@ -8,7 +8,7 @@ From Lawn Require Import Model Basics Steps Never_early Index Never_forgotten
 Import ListNotations.
 Open Scope N_scope.
 
-(* Anything but starts and stops, and no mow goes beyond a time. *)
+(* Any operations except starts and stops, and no mow beyond a time. *)
 Definition only_mows (u : N) (o : op) : Prop :=
   match o with
   | Start _ _ _ | StartAt _ _ _ | Stop _ => False
@@ -33,12 +33,12 @@ Proof.
     + rewrite perm_swap. apply Permutation_cons; auto.
 Qed.
 
-(* What a lawn has seen: all that runs, and all that has fired. *)
+(* All running timers and all that have fired. *)
 Definition all (s : lawn) : list timer := running s ++ fired (log s).
 
 Definition within (u : N) (s : lawn) : Prop := forall m, mode s = Some m -> until m <= u.
 
-(* Such an operation moves timers from those that run to those that have fired. *)
+(* Such an operation moves timers from the running ones to the fired ones. *)
 Definition mows (u : N) (s s' : lawn) : Prop :=
   Permutation (all s') (all s) /\ within u s' /\
   (forall x, In x (fired (log s)) -> In x (fired (log s'))) /\
@@ -129,7 +129,7 @@ Proof.
     + intros x Hx. destruct (D' x Hx); auto.
 Qed.
 
-(* Two ways to put the same in order are one. *)
+(* Two ordered permutations of the same elements are equal. *)
 Lemma ordered_unique {A} (R : A -> A -> Prop) :
   (forall x y, R x y -> R y x -> x = y) ->
   forall l1 l2, ordered R l1 -> ordered R l2 -> Permutation l1 l2 -> l1 = l2.
@@ -169,7 +169,7 @@ Proof.
   - etransitivity; eauto.
 Qed.
 
-(* What such operations leave running once the last mow has come to its time. *)
+(* The running timers after such operations, when the last mow has reached its time. *)
 Lemma partition_left u s l b n f k x : reachable s -> mode s = None -> u < LAST ->
   (forall o, In o l -> only_mows u o) ->
   log (runs s l) = Mown u b n f :: k -> n < b ->
@@ -200,8 +200,8 @@ Proof.
   intros H. apply (NoDup_map_inv name). apply (o_apart s (reachable_once s H)).
 Qed.
 
-(* Whatever two ways lead to a time, each ending with a mow to it that returned less
-   than its budget: what has fired is the same, and what runs. *)
+(* For any two sequences of mows to a time that both end with a mow to it that returned
+   less than its budget: the same timers have fired, and the same are running. *)
 Theorem partition s u l1 l2 b1 n1 f1 k1 b2 n2 f2 k2 :
   reachable s -> mode s = None -> u < LAST ->
   (forall o, In o l1 -> only_mows u o) -> (forall o, In o l2 -> only_mows u o) ->

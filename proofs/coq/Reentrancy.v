@@ -1,9 +1,9 @@
 (* Reentrancy.v - [P6]: whatever callbacks do, a timer is idle when its callback
-   runs, what is started in a mow waits for a later one, a mow inside a mow does
-   nothing; a mow fires no more than its budget, returns how many, and ends.
+   runs, a timer started during a mow waits for a later one, and a mow inside a mow
+   does nothing. A mow fires no more than its budget, returns the number, and ends.
 
-   Callbacks are no part of the model's mow: any operation may come between two of
-   its steps. So what is proved of all operations is proved of all callbacks. *)
+   Callbacks are not in the model's mow: any operation may come between two of its
+   steps. So a property of all operations is a property of all callbacks. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index Never_forgotten
@@ -11,8 +11,8 @@ From Lawn Require Import Model Basics Steps Never_early Index Never_forgotten
 Import ListNotations.
 Open Scope N_scope.
 
-(* How much a mow to a time has left to do: twice the timers of the index that are
-   due by then, and the entries by then that are not their heads' deadlines. *)
+(* The remaining work of a mow to a time: twice the timers of the index that are due
+   by then, plus the entries by then that are not their heads' deadlines. *)
 Definition is_due (u : N) (t : timer) : bool := due t <=? u.
 Fixpoint due_by (u : N) (l : list timer) : nat :=
   match l with
@@ -55,7 +55,7 @@ Qed.
 Lemma weights_app u l1 l2 : weights u (l1 ++ l2) = (weights u l1 + weights u l2)%nat.
 Proof. induction l1; simpl; lia. Qed.
 
-(* Taking a timer off its blade may leave the entry stale, but no more. *)
+(* Removing a timer from its blade may leave a stale entry, but no more work. *)
 Lemma weight_drop u x b : (weight u (drop_blade x b) <= weight u b)%nat.
 Proof.
   unfold weight, stale_by. simpl. destruct (entry b) as [v|].
@@ -92,7 +92,7 @@ Proof.
   pose proof (due_by_drop u x (unqueued s)). lia.
 Qed.
 
-(* What has fired is done. *)
+(* Firing a timer reduces the work. *)
 Lemma todo_fire u t s : in_index s t -> due t <= u ->
   (todo u (remove (name t) s) < todo u s)%nat.
 Proof.
@@ -107,7 +107,7 @@ Proof.
     pose proof (weights_drop u (name t) (blades s)). lia.
 Qed.
 
-(* What is started lies after the mow's time. *)
+(* A new timer is due after the mow's time. *)
 Lemma todo_place u t c s : (due t <> LAST -> u < due t) ->
   (todo u (place t c s) <= todo u s)%nat.
 Proof.
@@ -162,7 +162,7 @@ Proof.
   apply todo_settle. apply forall2_update. auto.
 Qed.
 
-(* Settling an entry that is stale is a thing done. *)
+(* Settling a stale entry reduces the work. *)
 Lemma todo_settle_stale u w s b e : nth_error (blades s) w = Some b ->
   entry b = Some e -> e <= u -> (forall t q, queue b = t :: q -> e < due t) ->
   (todo u (settle w s) < todo u s)%nat.
@@ -177,7 +177,7 @@ Proof.
   destruct (due t <=? u); lia.
 Qed.
 
-(* The mow goes on, with no more to do than before. *)
+(* The mow continues, with no more work than before. *)
 Definition goes_on (m : mowing) (s s' : lawn) : Prop :=
   exists m', mode s' = Some m' /\ until m' = until m /\ fresh m' = fresh m /\
     (todo (until m) s' <= todo (until m) s)%nat.
@@ -207,7 +207,7 @@ Proof.
   destruct (e <? due t); auto. apply (goes_on_fire m t (set_base e s)).
 Qed.
 
-(* Nothing that a callback does gives a mow more to do. *)
+(* No operation of a callback adds work to a mow. *)
 Lemma run_goes_on m o s : sound s -> indexed s -> mode s = Some m ->
   mode (run s o) = None \/ goes_on m s (run s o).
 Proof.
@@ -235,7 +235,7 @@ Proof.
     destruct (first_time s) as [e|]; auto. destruct (until m <? e); auto.
 Qed.
 
-(* And a mow that cannot return yet has a step to take that leaves less. *)
+(* A mow that cannot return yet has a step that reduces the work. *)
 Lemma work_does m s : mode s = Some m -> mode (finish s) <> None ->
   exists w, (todo (until m) (work w s) < todo (until m) s)%nat.
 Proof.
@@ -262,14 +262,14 @@ Proof.
         exists b. split; [eapply nth_error_In; eauto|]. rewrite Hq. simpl. auto.
 Qed.
 
-(* So it returns, after at most so many of its own steps, whatever comes between. *)
+(* So it returns after a bounded number of its own steps, whatever comes between. *)
 Theorem reentrancy s : reachable s ->
   (* idle when its callback runs *)
   (forall w t u f, log (work w s) = Fired t u f :: log s ->
      pending (name t) (work w s) = false) /\
-  (* what fires was started before the mow that fires it *)
+  (* a timer that fires was started before the mow that fires it *)
   (forall t u f, In (Fired t u f) (log s) -> stamp t < f) /\
-  (* a mow inside a mow; and the fires of the one under way *)
+  (* a mow inside a mow; and the fires of the current mow *)
   (forall m, mode s = Some m ->
      (forall t b h, mow t b h s = s) /\
      fires s = before m + (budget m - left m) /\ left m <= budget m) /\

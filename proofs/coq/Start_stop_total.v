@@ -1,13 +1,13 @@
-(* Start_stop_total.v - start and stop always succeed and keep all that is proved;
-   what is stopped does not fire [P5]; deadlines saturate and never wrap [P9]. *)
+(* Start_stop_total.v - start and stop always succeed and keep all invariants; a
+   stopped timer does not fire [P5]; deadlines saturate and never wrap [P9]. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index Exactly_once.
 Import ListNotations.
 Open Scope N_scope.
 
-(* What the log has about a timer: that it was started, and neither stopped nor fired
-   nor started anew since. *)
+(* The start of a timer in the log, if it was neither stopped nor fired nor restarted
+   since. *)
 Fixpoint newest (x : nat) (l : list event) : option timer :=
   match l with
   | [] => None
@@ -33,7 +33,7 @@ Proof.
   - simpl. intros [|] ? ? ? ?; discriminate.
 Qed.
 
-(* A step that moves no timer, and with no event about one. *)
+(* A step that moves no timer and adds no event about one. *)
 Lemma logged_quiet s s' : logged s ->
   (forall x, In x (running s') <-> In x (running s)) ->
   (log s' = log s \/ exists u b n f, log s' = Mown u b n f :: log s) -> logged s'.
@@ -96,8 +96,8 @@ Proof.
   unfold runs. rewrite fold_left_app. auto.
 Qed.
 
-(* The timer runs, due at that time; of no other it changes whether it runs, or
-   when it is due. *)
+(* The timer is running with that deadline; for all other timers, whether they run and
+   their deadlines are unchanged. *)
 Definition started (x : nat) (d : N) (s s' : lawn) : Prop :=
   exists t, name t = x /\ due t = d /\
     forall y, In y (running s') <-> y = t \/ (In y (running s) /\ name y <> x).
@@ -111,7 +111,7 @@ Proof.
   unfold counted. destruct (N.eqb_spec d 0); f_equal; lia.
 Qed.
 
-(* A time is a word: 64 bits. *)
+(* A time is a 64-bit word. *)
 Lemma start_at_started x t c s : now s <= LAST -> t < WORD ->
   started x (N.min (N.max t (now s + 1)) LAST) s (start_at x t c s).
 Proof.
@@ -132,7 +132,7 @@ Proof.
 Qed.
 
 Theorem start_stop_total s : reachable s ->
-  (* start: any TTL, and whatever the table holds *)
+  (* start: any TTL, in any state of the table *)
   (forall x d c, reachable (start x d c s) /\
      started x (N.min (now s + N.max d 1) LAST) s (start x d c s)) /\
   (forall x t c, t < WORD -> reachable (start_at x t c s) /\
@@ -140,7 +140,7 @@ Theorem start_stop_total s : reachable s ->
   (* stop *)
   (forall x, reachable (stop x s) /\
      forall y, In y (running (stop x s)) <-> In y (running s) /\ name y <> x) /\
-  (* [P5]: since the start of what fires it was neither stopped nor restarted *)
+  (* [P5]: since its start, a timer that fires was neither stopped nor restarted *)
   (forall l1 t u f l2, log s = l1 ++ Fired t u f :: l2 ->
      newest (name t) l2 = Some t) /\
   (* [P9] *)

@@ -1,17 +1,17 @@
-(* Steps.v - every operation is a sequence of a few kinds of steps. What each kind
-   keeps is proved in the files that follow; that operations consist of nothing
-   else is proved here. *)
+(* Steps.v - every operation is a sequence of a few kinds of steps. This file proves
+   that operations consist of nothing else. The files that follow prove what each
+   kind of step preserves. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics.
 Import ListNotations.
 Open Scope N_scope.
 
-(* Some blades are settled, the others stay. *)
+(* Some blades are settled, the others are unchanged. *)
 Definition maybe_settled (a b : blade) : Prop := b = a \/ b = settled a.
 
-(* Where the timer stands that a mow fires: it is the first unqueued timer due at the
-   tick, or there is none and it begins a blade whose entry is there. *)
+(* The place of the timer that a mow fires: it is the first unqueued timer due at the
+   tick; or there is none, and it is the head of a blade with an entry at the tick. *)
 Definition fires_from (e : N) (t : timer) (s : lawn) : Prop :=
   (due t = e /\ exists l1 l2,
      unqueued s = l1 ++ t :: l2 /\ forall x, In x l1 -> due x <> e) \/
@@ -19,7 +19,7 @@ Definition fires_from (e : N) (t : timer) (s : lawn) : Prop :=
    exists w b q,
      nth_error (blades s) w = Some b /\ entry b = Some e /\ queue b = t :: q).
 
-(* What bound a mow leaves. *)
+(* The bound after a mow. *)
 Definition ends_with (m : mowing) (b : N) (s : lawn) : Prop :=
   (left m = 0 /\ b = base s) \/
   (0 < left m /\ until m < b /\ first_time s = Some b) \/
@@ -197,7 +197,7 @@ Proof.
   - apply finish_steps.
 Qed.
 
-(* What holds of a new lawn, and is kept by every step, holds always. *)
+(* A property of a new lawn that every step preserves always holds. *)
 
 Lemma start_now x d c s : now (start x d c s) = now s.
 Proof. unfold start. destruct (place_same (new_timer x d s) c
@@ -225,7 +225,7 @@ Proof.
   apply H; auto. simpl. lia.
 Qed.
 
-(* The timer that fires runs. *)
+(* The timer that fires is running. *)
 Lemma fires_from_running e t s : fires_from e t s -> In t (running s).
 Proof.
   intros [(_ & l1 & l2 & H & _)|(_ & _ & w & b & q & Hn & _ & Hq)].
@@ -260,7 +260,7 @@ Lemma take_last_running s x :
   In x (running (take_last s)) <-> In x (running s).
 Proof. rewrite !in_running. simpl. rewrite in_app_iff. tauto. Qed.
 
-(* What a start changes. *)
+(* The changes that a start makes. *)
 Lemma start_facts x d c s :
   let t := new_timer x d s in
   let s' := start x d c s in
@@ -278,7 +278,7 @@ Proof.
     apply (in_remove x s y). auto.
 Qed.
 
-(* What runs after a step ran before, or was started by it. *)
+(* A timer that is running after a step was running before, or was started by it. *)
 Lemma step_running s s' y : step s s' -> In y (running s') ->
   In y (running s) \/ exists x d, y = new_timer x d s.
 Proof.

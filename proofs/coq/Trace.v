@@ -1,25 +1,26 @@
-(* Trace.v - is the model the code's? Runs the model through what trace.c printed about a
-   lawn, and returns whether it agrees: on each timer that fires and its deadline, on
-   what mows return, on what is next, on what runs in the end, and after each start on
-   where the timer stands: on which blade, with the unqueued ones, or with those of the
-   last tick. What the model leaves open the code has decided: which of the blades that
-   are due at one tick is next, whether a start that finds no blade of its TTL claims
-   the free one that blades.c would pick, and which tuning a lawn has from where the
-   clock moves on. The model has to allow it. *)
+(* Trace.v - compares the model with the code. It runs the model through the output of
+   trace.c about a lawn, and returns whether they agree: on each timer that fires and
+   its deadline, on the results of mows, on the next deadline, on the timers that run
+   in the end, and after each start on the place of the timer: which blade, unqueued,
+   or waiting for the last tick. Where the model allows several choices, the code has
+   decided: which of the blades due at one tick is next, whether a start that finds no
+   blade of its TTL claims the free one that blades.c would pick, and the tuning of a
+   lawn after its clock moves. The model has to allow that choice. *)
 
 From Coq Require Import NArith List Bool Arith.
 From Lawn Require Import Model.
 Import ListNotations.
 Open Scope N_scope.
 
-(* blades.h and blades.c, for the smallest table: 16 homes and 28 spare ones. *)
+(* blades.h and blades.c, for the smallest table: 16 homes and 28 spare blades. *)
 Definition hash (t : N) : N := (t * 13787848793156543929) mod WORD.
 Definition rehash (h : N) : N := (h * 1048576) mod WORD.
 Definition home (h : N) : nat := N.to_nat (N.shiftr h 60).
 Definition ways : nat := 44.
 Definition set_of (w : nat) : list nat := let w := (w / 4 * 4)%nat in seq w 4.
 
-(* Whether the lawn is in bypass mode, and the bits of the deadline that pick a stripe. *)
+(* The tuning: whether the lawn is in bypass mode, and the mask of the bits of a
+   deadline that select a stripe. *)
 Definition striped (h d stripe : N) : nat :=
   (home h + N.to_nat (N.land (4 * d) stripe))%nat.
 Definition kept (bypass stripe : N) : tuning_fn := fun t d =>
@@ -27,9 +28,9 @@ Definition kept (bypass stripe : N) : tuning_fn := fun t d =>
     set_of (striped (hash t) d stripe) ++ set_of (striped (rehash (hash t)) d stripe)
   else [].
 
-(* The blade that a start claims: the first that is free of its home, the others of
-   that set, its second home and the others of that. Under the tuning of the time
-   each choice has four blades. *)
+(* The blade that a start claims: the first free one of its home, the others of that
+   set, its second home and the others of that set. Under the current tuning each
+   choice has four blades. *)
 Definition claims (t d : N) (s : lawn) : list nat :=
   match tuning s t d with
   | [] => []
@@ -61,12 +62,12 @@ Inductive act :=
 | A_ (x : nat) (t : N) (p : stand)
 | X_ (x : nat)
 | N_ (t bypass stripe : N)
-| E_ (t : N)                     (* what is next is t *)
+| E_ (t : N)                     (* the next deadline is t *)
 | B_ (t b bypass stripe : N)      (* a mow begins *)
-| F_ (x : nat) (d : N)           (* fires a timer; what follows is its callback *)
+| F_ (x : nat) (d : N)           (* fires a timer; its callback follows *)
 | R_ (n : N).                    (* returns *)
 
-(* An entry that is stale is settled by the mow itself. *)
+(* The mow settles a stale entry. *)
 Definition stale (s : lawn) (w : nat) : bool :=
   match nth_error (blades s) w, first_time s with
   | Some b, Some e =>

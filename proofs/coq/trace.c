@@ -1,17 +1,19 @@
-/* trace.c - runs a script of operations on a lawn and prints what it does, to be
- * compared with the model in Coq. Scripts are lines on the standard input; those
- * of a mow's callbacks follow it, one for each timer that fires, as far as they go:
+/* trace.c - runs a script of operations on a lawn and prints the results, for a
+ * comparison with the model in Coq. Scripts are lines on the standard input.
+ * The operations of a mow's callbacks follow the mow, one line per timer that
+ * fires:
  *
  *   o NOW          a new lawn           s TIMER TTL      start
  *   a TIMER TIME   start at             x TIMER          stop
- *   n TIME         the time is          e                what is next?
+ *   n TIME         set the time         e                next deadline
  *   -              nothing              m TIME BUDGET N  mow, with N lines
  *
- * Prints: f TIMER DEADLINE TUNING of what fires, r COUNT TUNING of a mow, e TIME of
- * what is next, h TUNING after the time was set; of a start where the timer went: w
- * BLADE, l to the unqueued ones, or t to those of the last tick; and after a
- * script, p TIMER DEADLINE of each that runs, and a full stop. TUNING is
- * bypass, which is 0 or 1, and the bits of the deadline that pick a stripe.
+ * Prints f TIMER DEADLINE TUNING for a fired timer, r COUNT TUNING for a mow, e
+ * TIME for the next deadline, h TUNING after the time was set. For a start it
+ * prints the place of the timer: w BLADE, l if it is unqueued, t if it waits
+ * for the last tick. After a script it prints p TIMER DEADLINE for each running
+ * timer, and a full stop. TUNING is bypass (0 or 1) and the bits of the
+ * deadline that select a stripe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -48,7 +50,7 @@ trace_read(struct trace_line *line)
     return true;
 }
 
-/* A timer of a queue leads to its end, which is the blade's. */
+/* Finds the blade of a timer: the end of its queue is the blade's link. */
 static void
 trace_place(const struct lawn_timer *timer)
 {
@@ -79,7 +81,7 @@ trace_tuning(void)
            trace_lawn->blades.stripe);
 }
 
-/* What a callback may do, and others. */
+/* An operation that a callback may do too. */
 static void
 trace_do(const struct trace_line *line)
 {
@@ -131,7 +133,7 @@ trace_mow(const struct trace_line *line)
     trace_tuning();
 }
 
-/* Prints what the last script left, and begins another. */
+/* Prints the running timers after the last script, and begins another. */
 static void
 trace_begin(uint64_t now)
 {

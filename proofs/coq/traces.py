@@ -1,4 +1,4 @@
-"""Random scripts for trace.c, and what it prints about them as terms for Trace.v."""
+"""Random scripts for trace.c, and its output about them as terms for Trace.v."""
 
 import random
 
@@ -12,7 +12,7 @@ def home(hashed):
 
 
 def colliding(many):
-    """TTLs whose two sets of blades are the same two: some find no blade."""
+    """TTLs that share their two sets of blades, so that some find no blade."""
     found = {}
     ttl = 1
     while True:
@@ -33,13 +33,13 @@ def ttl(rng, ttls):
 
 
 def deadline(rng, clock, ttls):
-    """Without TTLs to choose from, one that several TTLs will share."""
+    """A deadline. Without ttls to choose from, one that several TTLs will share."""
     return clock + rng.choice(ttls) if ttls else \
         (clock // 8 + 2) * 8 + rng.randrange(2)
 
 
 def simple(rng, clock, ttls):
-    """A line that a callback may have, too."""
+    """A line that may also occur in a callback."""
     timer = rng.randrange(TIMERS)
     what = rng.random()
     if what < 0.55 and ttls:
@@ -54,9 +54,9 @@ def simple(rng, clock, ttls):
 
 
 def script(rng, long):
-    """The lines of a script, and the time it begins at. A long one has few TTLs
-    for a while, so that a lawn of many timers gets stripes; or deadlines that are due
-    together, to be drained in turn."""
+    """The lines of a script, and its first time. A long script has few TTLs for a
+    while, so that a lawn of many timers gets stripes; or deadlines that are due at
+    the same tick, so that blades are drained in turn."""
     begin = rng.choice((0, 1, 1000, LAST - 60, rng.randrange(WORD - 1)))
     begin = min(begin, LAST)
     clock = begin
@@ -81,8 +81,8 @@ def script(rng, long):
 
 
 def terms(lines, printed):
-    """What a script does and what trace.c printed about it, as a term; how many
-    operations and fires there were; and the tunings that the lawn had."""
+    """A script and the output of trace.c about it, as a term; the number of
+    operations and fires; and the tunings of the lawn."""
     printed = iter(printed)
     acts = []
     tunings = set()

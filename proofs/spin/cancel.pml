@@ -1,33 +1,34 @@
 /* cancel.pml - start, stop and stop_sync of one timer, against its expiry.
  *
  * Two threads other than the worker start and stop a timer, OPS times each, and
- * then both wait for its end with stop_sync; the worker takes its mail, fires and
- * fires it at any moment, starts and stops it itself, also in its callback. What
- * the worker stores goes through a buffer, as in a processor (TSO): others see it
- * later, but in order; its compare-and-swap, and the HEAVY fence of others, empty
- * the buffer. SYMMETRIC: where there is no such fence.
+ * then both wait for its end with stop_sync. The worker drains its mail, fires
+ * the timer at any moment, and starts and stops the timer itself, also in the
+ * callback. The worker's stores go through a buffer, as in a processor (TSO):
+ * other threads see them later, but in order. A compare-and-swap of the worker
+ * and a HEAVY fence of another thread empty the buffer. SYMMETRIC: for systems
+ * without that fence.
  *
  * Time is left out: whether a timer is due, and whether a start is due earlier
- * than the one before, is anybody's guess. Each start has a number instead, and
- * the deadline that goes with it is that number.
+ * than the previous one, is arbitrary. Each start has a number instead, which
+ * also serves as its deadline.
  *
- * Proved: each start ends in exactly one way, and the result of stop is right [C1 C2];
- * what fires was due by the latest start; when stop_sync has returned, the
- * callback is not running, and nothing refers to the timer [C3]; no thread waits for
- * ever; a worker's plain stores and others' compare-and-swaps exclude each other
- * [C5]. */
+ * Proved: each start ends in exactly one way, and stop returns the right result
+ * [C1 C2]; a timer that fires was due by its latest start; when stop_sync has
+ * returned, the callback is not running, and nothing refers to the timer [C3];
+ * no thread waits for ever; the worker's plain stores and the compare-and-swaps
+ * of other threads exclude each other [C5]. */
 #ifndef OPS
 #define OPS 2
 #endif
 #ifndef LOCALS
-#define LOCALS 1 /* starts and stops by the worker, between rounds */
+#define LOCALS 1 /* starts and stops on the worker, between rounds */
 #endif
 #ifndef AGAIN
 #define AGAIN 1 /* starts in the callback */
 #endif
 #define OTHERS 2
 
-/* The word: see src/workers/state.h. SHARD: it has one. */
+/* The state word: see src/workers/state.h. SHARD: the timer has a shard. */
 #define RUN 1
 #define LAWN 2
 #define MAIL 4
@@ -45,13 +46,13 @@ byte shared;
 bit hand; /* struct lawn_shard: hand == timer */
 bit firing;
 byte waiters;
-bit news[OTHERS]; /* served is not what the thread has seen */
-bit inbox;        /* the timer is in the mailbox, or among those put aside */
+bit news[OTHERS]; /* served has changed since the thread read it */
+bit inbox;        /* the timer is in the mailbox, or set aside */
 bit again;
-bit onlawn; /* on the lawn, for the deadline */
+bit onlawn; /* on the lawn, with the deadline */
 byte deadline;
 
-/* What the worker has stored and others do not see yet. */
+/* Stores of the worker that other threads do not see yet. */
 #define HAND 1
 #define STATE 2
 #define FIRING 3
@@ -59,18 +60,18 @@ byte deadline;
 #define STORES 4
 #endif
 chan buffer = [STORES] of { byte, short };
-byte pending;  /* stores of state among them */
-short own;     /* and the latest of them */
+byte pending;  /* buffered stores of state */
+short own;     /* the latest of them */
 
-/* What is known from outside. */
-byte starts;     /* numbers given out */
+/* Ghost variables. */
+byte starts;     /* numbers assigned to starts */
 byte latest;     /* the number of the latest start */
-bit live;        /* it has not ended */
-bit callback;    /* runs */
-byte busy = 3;   /* threads that may still start it, but in the callback */
-byte waiting = 2; /* that have not returned from stop_sync */
+bit live;        /* the latest start has not ended */
+bit callback;    /* the callback is running */
+byte busy = 3;   /* threads that may still start it, outside of callbacks */
+byte waiting = 2; /* threads that have not returned from stop_sync */
 bit freed;
-bit far; /* it never fires: a thread that waits for it must ask for it */
+bit far; /* the timer never fires: a waiting thread must request its release */
 
 inline apply() {
     if
@@ -93,7 +94,7 @@ inline look() {
     d_step { assert(!freed); seen = (pending > 0 -> own : state) }
 }
 
-/* What a processor does some time. */
+/* The processor empties the buffer at some time. */
 active proctype memory()
 {
     byte what;
@@ -104,8 +105,8 @@ end:
     od
 }
 
-/* HEAVY: what the worker has stored is seen, and what it loads from here on is
- * as others have stored it. */
+/* HEAVY: all threads see the worker's earlier stores, and the worker's later
+ * loads see the stores of other threads. */
 inline heavy() {
     atomic {
         do
@@ -115,7 +116,7 @@ inline heavy() {
     }
 }
 
-/* Ghosts, at the moment that decides. */
+/* Updates of ghost variables, at the moment that decides. */
 inline began(number) { live = 1; latest = number }
 inline ended() { assert(live); live = 0 }
 
@@ -222,7 +223,7 @@ inline recall() {
 
 /* wait_for_release() */
 inline wait_for() {
-    news[id] = 0; /* served is read */
+    news[id] = 0; /* reads served */
     waiters++;
 #ifndef SYMMETRIC
     heavy();
@@ -230,7 +231,7 @@ inline wait_for() {
     seen = state;
     if
     :: (seen & (RUN | MAIL | REQ | CLAIM | SHARD)) == (SHARD | MAIL) ->
-        news[id] /* recalled: lawn__park_wait() */
+        news[id] /* notified: lawn__park_wait() */
     :: else ->
         if
         :: !(seen & (RUN | CLAIM)) && firing -> news[id]
@@ -292,13 +293,13 @@ returned:
     }
 }
 
-/* A compare-and-swap of the worker: the buffer is empty. What follows is done if
- * it succeeds; else it goes on at the label. */
+/* A compare-and-swap of the worker: the buffer is empty. The next statements
+ * run if it succeeds; otherwise the worker continues at the label. */
 #define SWAP(to, otherwise) \
     empty(buffer) && state != seen -> seen = state; goto otherwise \
     :: empty(buffer) && state == seen -> state = to
 
-/* lawn__state_CHANGE(), with a ghost in the moment of the change. */
+/* lawn__state_CHANGE(), with an update of ghost variables in the same step. */
 #ifdef SYMMETRIC
 #define CHANGE(to, ghost, otherwise) \
     atomic { if :: SWAP(to, otherwise); ghost fi }
@@ -338,7 +339,7 @@ inline serve() {
     fi
 }
 
-/* accept_timer(). The lawn is the worker's own. */
+/* accept_timer(). Only the worker uses the lawn. */
 inline take() {
     look();
 take_next:
@@ -393,8 +394,9 @@ inline drain() {
 }
 
 /* START_LOCAL() */
-/* start_local(). Where the word need not change, it is as if it had
- * been when the word was looked at: a thread that has stopped it since stops this start. */
+/* start_local(). If the word need not change, the start takes effect when the
+ * word is read: a thread that has stopped the timer since then stops this
+ * start. */
 #define START_LOCAL(next_try, out) \
     look(); \
 next_try: \
@@ -493,7 +495,7 @@ decide:
            :: seen & RUN ->
                ended();
                assert(deadline == latest);
-               assert(!inbox && !again); /* the callback may free it */
+               assert(!inbox && !again); /* the callback may free the timer */
                callback = 1
            :: else
            fi, decide);

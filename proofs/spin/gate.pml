@@ -1,15 +1,15 @@
-/* gate.pml - starts that go into the mail, and the end of a set.
+/* gate.pml - starts that post to a mailbox, and the closing of a set.
  *
- * THREADS threads that are no workers start or stop one timer, OPS times each; the
- * closer closes the set at any moment. The first OWNERS of them have a gate alone
- * and count there by plain stores, which reach the memory late (TSO); the others
- * share one, by atomic additions. Without OWNERS there is no LAWN_FENCE_HEAVY. The workers
- * have ended: what is in the mail is left. Names are those of src/workers;
- * README.md maps lines to code.
+ * THREADS threads that are not workers start or stop one timer, OPS times each;
+ * the closer closes the set at any moment. The first OWNERS of them have their
+ * own gate and count there with plain stores, which reach the memory late
+ * (TSO); the others share a gate and use atomic additions. Without OWNERS there
+ * is no LAWN_FENCE_HEAVY. The workers have ended, so timers remain in the
+ * mailboxes. Names are those of src/workers; README.md maps lines to code.
  *
- * Proved: no box is closed when a start that has claimed comes to it; each start
- * that was not refused ends once, and a call that met a claim and did nothing met a start
- * that was not refused [C1 C2]; all end. */
+ * Proved: no mailbox is closed when a start that has claimed the timer posts to
+ * it; each accepted start ends once; a call that found a claim and did nothing
+ * found an accepted start [C1 C2]; all threads end. */
 #ifndef THREADS
 #define THREADS 2
 #endif
@@ -17,7 +17,7 @@
 #define OPS 2
 #endif
 
-/* The word: free; CLAIM; MAIL REQ, stopped; RUN MAIL REQ. */
+/* The state word: free; CLAIM; MAIL REQ, stopped; RUN MAIL REQ. */
 #define FREE 0
 #define CLAIM 1
 #define STOPPED 2
@@ -30,16 +30,16 @@ bit box;
 bit boxes_shut;
 bit closing;
 
-/* Stores of a thread that have not reached the memory: words and values. */
+/* Stores of a thread that have not reached the memory: variable and value. */
 #define OWN 0
 #define STATE 1
 chan stores[THREADS] = [3] of { bit, byte };
-bit late[THREADS]; /* one of the word is among them */
+bit late[THREADS]; /* a store of the state word is among them */
 
-/* What is known from outside. */
-byte begun; /* starts that were not refused */
-byte ended; /* by a stop, another start, or left */
-bit met;    /* someone found a claim and returned */
+/* Ghost variables. */
+byte begun; /* accepted starts */
+byte ended; /* starts ended by a stop, by another start, or by the closing */
+bit met;    /* a thread found a claim and returned */
 byte done;
 bit over;
 
@@ -65,7 +65,7 @@ inline look() {
     atomic { seen = (late[me] -> RUN : state) }
 }
 
-/* lawn__gate_enter(); passed, or not */
+/* lawn__gate_enter(); sets passed */
 inline enter() {
     if
     :: me < OWNERS -> stores[me] ! OWN, 1
@@ -174,7 +174,7 @@ returned:
     done++
 }
 
-/* Stores reach the memory, one after the other. */
+/* Stores reach the memory in order. */
 proctype memory(byte me)
 {
     bit word;

@@ -1,29 +1,30 @@
-/* handover.pml - shards that change hands while mail comes in and timers are due.
+/* handover.pml - shards move to other workers while timers are posted and due.
  *
- * Two workers with a shard each; senders post a timer each to the second shard; a
- * manager removes the second worker, adds it again but for ONCE, and closes the set, at
- * any moment; time goes on at any moment, or with STILL not at all: all is due.
- * The first shard gets no mail, so what a worker does to all its shards in turn is
- * one step here.
+ * Two workers have a shard each. Each sender posts a timer to the second shard.
+ * A manager removes the second worker, adds it again (not with ONCE), and
+ * closes the set, at any moment. Time advances at any moment; with STILL it
+ * does not, and all timers are due. The first shard gets no mail, so an
+ * operation of a worker on all its shards in turn is one step here.
  *
- * Proved: a shard is run by one worker at a time; each timer fires once, is left
- * over once, or was refused; none fires early, nor is one left over that was due
- * by the end and had been posted when the set was closed; a worker that sleeps is
- * woken for what must be done before [C7 C8]; no thread waits for ever. */
+ * Proved: a shard is run by one worker at a time; each timer fires once,
+ * remains once, or was refused; none fires early; no timer remains that was due
+ * by the end and posted before the set was closed; a sleeping worker is woken
+ * for work that is due before its wake time [C7 C8]; no thread waits for
+ * ever. */
 #ifndef SENDERS
 #define SENDERS 2
 #endif
 #define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the shard is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the shard is being moved */
 #define CLOSER 4
 
-/* What arrivals may be instead of a shard. */
+/* Values of arrivals other than a shard. */
 #define NONE 6
 #define SHUT 7
 
-/* Times. The first sender's timer is due at the end, the others' at once. What is
- * due by UNTIL fires before a closed set ends. */
+/* Times. The first sender's timer is due at the end, the other timers are due
+ * at once. Timers due by UNTIL fire before a closed set ends. */
 #define END 1
 #define NEVER 2
 #define DUE(timer) (timer == 0 -> END : 0)
@@ -36,7 +37,7 @@ byte link[SHARDS];
 byte wake_at[SHARDS];
 byte box[SHARDS]; /* a bit for each timer */
 bit boxes_shut;
-byte gate; /* one step: gate.pml has those that it is made of */
+byte gate; /* one step here: gate.pml has the steps */
 byte lawn[SHARDS]; /* a bit for each timer */
 
 byte shards[WORKERS + 1]; /* struct lawn_worker; a bit for each shard */
@@ -45,19 +46,19 @@ bit control[WORKERS + 1];
 bit leaving[WORKERS + 1];
 bit token[WORKERS + 1];
 bit parked[WORKERS + 1];
-bit done[WORKERS + 1]; /* by the lock: it has ended with the set */
+bit done[WORKERS + 1]; /* under the lock: the worker has ended with the set */
 bit gone[WORKERS + 1]; /* the thread has returned */
-byte until[WORKERS + 1]; /* the futex: when the sleeper wakes */
+byte until[WORKERS + 1]; /* the futex: the wake time of the sleeper */
 
 bit lock; /* struct lawn_workers */
 bit closing;
 byte clock;
 
 byte posting;
-byte fired;    /* a bit for each timer, as in the others */
+byte fired;    /* a bit for each timer, also in the next variables */
 byte left;
 byte refused;
-byte posted;   /* when the set was closed */
+byte posted;   /* before the set was closed */
 
 inline take_lock() { atomic { !lock -> lock = 1 } }
 
@@ -73,7 +74,7 @@ inline unpark(whom) {
     fi
 }
 
-/* M4, when no thread is within a post. */
+/* M4, when no thread is in a post. */
 inline check_sleep() {
     if
     :: posting == 0 ->
@@ -141,8 +142,8 @@ returned:
     skip
 }
 
-/* lawn__worker_hand_over(); the caller passes whether it has the lock. The shard
- * has an owner here. */
+/* lawn__worker_hand_over(); the caller passes whether it holds the lock. The
+ * shard has an owner here. */
 #define GIVE(p) \
     do \
     :: to = owner[p]; \
@@ -245,8 +246,8 @@ turn:
         release_shards();
         if
         :: leaving[me] ->
-            /* lawn__worker_leave(): here nothing is on the way to a worker that
-             * leaves, and all it had it has given away. */
+            /* lawn__worker_leave(): here no shard is being moved to a worker
+             * that leaves, and it has handed over all its shards. */
             atomic { arrivals[me] == NONE -> arrivals[me] = SHUT };
             assert(shards[me] == 0);
             goto returned
@@ -255,7 +256,7 @@ turn:
     :: else
     fi;
     closes = closing;
-    /* run_round(): takes the mail, and mows. */
+    /* run_round(): drains the mail, then mows. */
     atomic {
         for (p : 0 .. SHARDS - 1) {
             if
@@ -267,8 +268,8 @@ turn:
             fi
         }
         p = 0;
-        /* A post between these two might as well come later, and time go on
-         * earlier. */
+        /* A post between these two steps could also come later, and time could
+         * advance earlier, so they are one step. */
         now = (closes && clock > UNTIL -> UNTIL : clock);
         next = NEVER;
         for (p : 0 .. SHARDS - 1) {
@@ -290,24 +291,24 @@ turn:
         p = 0;
         t = 0;
         now = 0;
-        /* What is left is no reason to wake. */
+        /* Timers that will remain are no reason to wake. */
         next = (closes && next > UNTIL -> NEVER : next)
     };
     if
     :: closes ->
-        /* is_drained(); next is what its own shards have */
+        /* is_drained(); next is the earliest deadline of its own shards */
         if
         :: next <= UNTIL
         :: else ->
             take_lock();
-            atomic { /* others put mail into a box only: when does not matter */
+            atomic { /* other threads only post to a mailbox, at any time */
                 for (p : 0 .. SHARDS - 1) {
                     busy = busy || (owner[p] == me) != (runs[p] == me) ||
                            (runs[p] == me && box[p] != 0)
                 }
                 p = 0
             };
-            atomic { /* takes no more shards either */
+            atomic { /* accepts no more shards */
                 if
                 :: !busy && arrivals[me] == NONE -> arrivals[me] = SHUT
                 :: else -> busy = 1
@@ -342,8 +343,8 @@ turn:
     };
     if
     :: !busy && !control[me] ->
-        /* lawn_worker_run() -> lawn__park_wait(); an end of time for a worker that waits
-         * for what is due. */
+        /* lawn_worker_run() -> lawn__park_wait(); time advances for a worker
+         * that waits for a deadline. */
         atomic {
             if
             :: !token[me] ->
@@ -366,7 +367,7 @@ returned:
     atomic { busy = 0; next = 0; closes = 0; gone[me] = 1 }
 }
 
-/* reassign_shard(), by the lock */
+/* reassign_shard(), under the lock */
 #define HAND_OVER(p, whom) \
     atomic { who = runs[p]; kept = owner[p] }; \
     owner[p] = whom; \
@@ -408,7 +409,7 @@ proctype manager()
     gone[1] && gone[2];
     gate == 0; /* lawn__gate_wait() */
     atomic {
-        /* What a worker has that has ended stays with it. */
+        /* A worker that has ended keeps its shards. */
         assert(done[1] && shards[owner[0]] & BIT(0));
         assert(done[owner[1]] && shards[owner[1]] & BIT(1));
         runs[0] = CLOSER;

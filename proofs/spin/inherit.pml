@@ -1,32 +1,34 @@
-/* inherit.pml - a lawn whose worker has ended with the set, while another still
- * wants something of it.
+/* inherit.pml - the worker of a lawn has ended with the set, but another worker
+ * still needs that lawn.
  *
- * Two workers with a shard each; the set is closed at any moment, and what is due
- * fires before they end. KIND 0: a timer lies in the mail of the second shard, and
- * is for the first; and a thread posts one to the first that is for the second: the
- * worker that takes it sends it on, maybe to one that has ended. KIND 1: the
- * callback of a timer, which is posted to the first shard, stops another, which is
- * on the second lawn for later, and waits until that is let go. KIND 2: the same,
- * and the second worker is a caller's thread: it may use its lawn until it is
- * detached, at any moment after it has ended. Time stands still. The word of a
- * timer is in cancel.pml and move.pml: here each change of it is one step, and
- * starts that are under way are in the box already.
+ * Two workers have a shard each; the set is closed at any moment, and due
+ * timers fire before the workers end. KIND 0: a timer in the mailbox of the
+ * second shard belongs to the first, and a thread posts one to the first shard
+ * that belongs to the second. The worker that takes it forwards it, maybe to a
+ * worker that has ended. KIND 1: a timer is posted to the first shard. Its
+ * callback stops another timer, which is on the second lawn and due later, and
+ * waits until that is released. KIND 2: the same, but the second worker is a
+ * thread of the caller, which may use its lawn until it is detached, at any
+ * moment after it has ended. Time does not advance. The state word of a timer
+ * is modeled in cancel.pml and move.pml; here each change of it is one step,
+ * and earlier starts are in the mailbox already.
  *
- * Proved: a shard is run by one worker at a time, and by none that has ended [C4
- * C8]; each timer ends once [C1]; what was posted when the set was closed, and is
- * due, fires, also if it was on its way to a worker that had ended [C1 C8]; when
- * stop_sync has returned, nothing refers to the timer [C3]; no thread waits for
- * ever: stop_sync returns, all workers end, and so does the closer. */
+ * Proved: a shard is run by one worker at a time, and by none that has ended
+ * [C4 C8]; each timer ends once [C1]; a due timer that was posted before the
+ * set was closed fires, even if it was being moved to a worker that had ended
+ * [C1 C8]; when stop_sync has returned, nothing refers to the timer [C3]; no
+ * thread waits for ever: stop_sync returns, all workers end, and so does the
+ * closer. */
 #ifndef KIND
 #define KIND 0
 #endif
 #define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the shard is on the way */
+#define NOBODY 3  /* lawn__worker_nobody: the shard is being moved */
 #define CLOSER 4
 #define BIT(i) (1 << (i))
 
-/* Timers. The last one of KIND 1 and 2 is for later, and does not come up. */
+/* Timers. The last one of KIND 1 and 2 is due later, and does not fire. */
 #define TIMERS 2
 #define WAITED 1
 #if KIND == 0
@@ -39,7 +41,7 @@
 #define MADE(w) (KIND < 2 || (w) == 1)
 
 byte run_ = BIT(1); /* RUN, a bit for each timer */
-byte mail;          /* MAIL, likewise */
+byte mail;          /* MAIL, a bit for each timer */
 
 byte runs[SHARDS]; /* struct lawn_shard: worker, owner */
 byte owner[SHARDS];
@@ -47,7 +49,7 @@ bit sleeps[SHARDS]; /* wake_at is not 0 */
 byte box[SHARDS];   /* a bit for each timer */
 byte lawn[SHARDS];
 bit boxes_shut;
-bit gate; /* one step: gate.pml has those that it is made of */
+bit gate; /* one step here: gate.pml has the steps */
 
 byte shards[WORKERS + 1]; /* struct lawn_worker; a bit for each shard */
 byte arrivals[WORKERS + 1];
@@ -62,11 +64,11 @@ bit gone[WORKERS + 1]; /* the thread has returned, or was detached */
 bit lock; /* struct lawn_workers */
 bit closing;
 
-byte fired; /* a bit for each timer, as in the others */
+byte fired; /* a bit for each timer, also in the next variables */
 byte stopped;
 byte left;
 byte refused;
-byte posted; /* when the set was closed */
+byte posted; /* before the set was closed */
 
 inline take_lock() { atomic { !lock -> lock = 1 } }
 
@@ -80,7 +82,7 @@ inline unpark(whom) {
     }
 }
 
-/* lawn__shard_wake(), for now */
+/* lawn__shard_wake(), for a timer due now */
 inline wake(which) {
     atomic {
         was = sleeps[which];
@@ -143,7 +145,7 @@ inline inherit(which) {
     take_lock();
     atomic {
         who = runs[which];
-        assert(who != 0); /* here each has a worker while one wants it */
+        assert(who != 0); /* here a shard that is needed has a worker */
         if
         :: (who == 1 || who == 2) && MADE(who) && done[who] ->
             assert(shards[who] & BIT(which));
@@ -202,7 +204,7 @@ inline take(here, timer) {
     fi
 }
 
-/* lawn__shard_drain() of the shards that it has when this begins */
+/* lawn__shard_drain() of the worker's shards at this moment */
 inline drain(mine, p, t) {
     atomic { mine = shards[me]; p = 0 };
     do
@@ -219,11 +221,12 @@ inline drain(mine, p, t) {
     od
 }
 
-/* lawn_workers_stop_sync(WAITED), which is of shard 1, in a callback of a worker */
+/* lawn_workers_stop_sync(WAITED), a timer of shard 1, in a callback of a
+ * worker */
 inline stop_sync() {
     atomic { /* stop_slow() */
         if
-        :: runs[1] == me -> /* off the lawn as well */
+        :: runs[1] == me -> /* removes it from the lawn as well */
             USES(1);
             lawn[1] = lawn[1] & ~BIT(WAITED)
         :: else
@@ -252,7 +255,8 @@ inline stop_sync() {
         wake(1)
     :: else
     fi;
-    /* The loop, with lawn__park_yield(): what changes nothing is left out. */
+    /* The loop, with lawn__park_yield(); rounds without a change are left
+     * out. */
     do
     :: atomic {
         !(lawn[1] & BIT(WAITED)) && !(mail & BIT(WAITED)) ->
@@ -267,7 +271,7 @@ inline stop_sync() {
     od
 }
 
-/* lawn__shard_mow() of the shards that it has when this begins */
+/* lawn__shard_mow() of the worker's shards at this moment */
 inline mow() {
     atomic { mine = shards[me]; p = 0; t = 0 };
     do
@@ -339,7 +343,7 @@ turn:
             fi
         }
         p = 0;
-        token[me] = 0 /* it has not looked at anything yet */
+        token[me] = 0 /* it has not read anything yet */
     };
     /* lawn__worker_handle_control() */
     if
@@ -369,7 +373,7 @@ turn:
         }
         :: atomic { p == SHARDS -> p = 0; break }
         od;
-        atomic { /* takes no more shards either */
+        atomic { /* accepts no more shards */
             if
             :: !busy && arrivals[me] == 0 -> shut[me] = 1
             :: else -> busy = 1
@@ -424,7 +428,7 @@ ended:
 #if KIND == 2
     if
     :: me == 2 ->
-        /* The thread uses its lawn, which it saw to be its own. */
+        /* The thread uses its lawn while it is the lawn's worker. */
         runs[1] == me;
         assert(runs[1] == me && (shards[me] & BIT(1)));
         detach()

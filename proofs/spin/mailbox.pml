@@ -1,15 +1,16 @@
-/* mailbox.pml - the mailbox of a shard, and its owner's falling asleep.
+/* mailbox.pml - the mailbox of a shard, and how its owner goes to sleep.
  *
- * PRODUCERS threads post MESSAGES timers each; the worker takes the box whole,
- * turns it round in a budget of STEPS, and sleeps; the closer closes the set at
- * any moment. Without SLEEPS the worker looks into the box again and again, which
- * leaves room for more timers. Names are those of src/workers; README.md maps lines to code.
+ * PRODUCERS threads post MESSAGES timers each. The worker takes the whole
+ * mailbox, reverses it in a budget of STEPS, and sleeps. The closer closes the
+ * set at any moment. Without SLEEPS the worker polls the mailbox, which needs
+ * fewer states, so more timers are possible. Names are those of src/workers;
+ * README.md maps lines to code.
  *
- * Proved: none is lost, none comes twice, those of one producer come in their
- * order until the box is closed [C1]; no wake-up is lost [C7]: a sleeper
- * sleeps no longer than to the deadline of what is in the box, as soon as all who
- * post have returned [M4]. With LIVE: all that was posted is taken or refused in
- * the end, if each thread goes on in the end. */
+ * Proved: no timer is lost or taken twice; the timers of one producer are taken
+ * in their order until the mailbox is closed [C1]; no wake-up is lost [C7]: as
+ * soon as all posting threads have returned, a sleeper sleeps no longer than to
+ * the earliest deadline in the mailbox [M4]. With LIVE: every posted timer is
+ * taken or refused in the end, if no thread stops running. */
 #ifndef PRODUCERS
 #define PRODUCERS 3
 #endif
@@ -21,11 +22,11 @@
 #endif
 #define ALL (PRODUCERS * MESSAGES)
 
-/* What the head may be instead of a timer 1 .. ALL. */
+/* Values of head other than a timer 1 .. ALL. */
 #define NONE 0
 #define CLOSED 255
 
-/* Times: the first producer's timers are due far from now. */
+/* Times: the first producer's timers are due late. */
 #define NEAR 1
 #define FAR 3
 #define NEVER 4
@@ -38,22 +39,22 @@ byte next[ALL + 1];
 
 byte wake_at; /* struct lawn_shard, struct lawn_worker */
 bit token;
-bit parked; /* the futex: someone waits on token */
+bit parked; /* the futex: a thread waits on token */
 bit closing;
 bit ended;
 
-/* What is known from outside. */
+/* Ghost variables. */
 byte posting;             /* threads within lawn__shard_post() */
 bit got[ALL + 1];         /* taken */
 bit refused[ALL + 1];     /* the post returned false */
-byte last[PRODUCERS];     /* the latest of each that was taken */
-bit has_far;              /* one that is due at FAR is on the lawn */
+byte last[PRODUCERS];     /* the latest taken timer of each producer */
+bit has_far;              /* a timer due at FAR is on the lawn */
 bit shut;                 /* lawn__mailbox_close() was called */
-bit over;                 /* the closer is done */
+bit over;                 /* the closer has ended */
 #define DONE (over && posted == PRODUCERS)
-byte posted;              /* producers that are done */
+byte posted;              /* producers that have ended */
 
-/* M4: what is in the box is due no earlier than the sleeper wakes. */
+/* M4: no timer in the mailbox is due before the sleeper wakes. */
 inline check_sleep() {
     if
     :: parked && posting == 0 ->
@@ -95,7 +96,7 @@ proctype producer(byte id)
         /* lawn__shard_post() -> lawn__mailbox_push() */
         atomic { seen = head; posting++ };
 push:   if
-        :: seen == CLOSED -> /* no start, see gate.pml; but stop_sync */
+        :: seen == CLOSED -> /* by stop_sync; for starts see gate.pml */
             d_step { refused[timer] = 1; posting--; check_sleep() };
             goto next_one
         :: else
@@ -136,7 +137,7 @@ next_one:
 inline pop() {
     if
     :: taken == NONE && ready == NONE ->
-        seen = head; /* take_all(): a look first */
+        seen = head; /* take_all(): a load first */
         if
         :: seen != NONE && seen != CLOSED ->
             atomic { taken = head; head = NONE }
@@ -164,7 +165,7 @@ inline pop() {
     }
 }
 
-/* accept_timer(), of which only that it is taken matters here. */
+/* accept_timer(); here it matters only that the timer is taken. */
 inline take() {
     d_step {
         assert(!got[popped] && !refused[popped]);
@@ -231,7 +232,7 @@ proctype worker()
         taken != NONE || ready != NONE || head != NONE || closing
 #else
         /* announce_sleep() */
-        /* What a closed set leaves is no reason to wake. */
+        /* Timers that a closed set leaves are no reason to wake. */
         wake_at = (has_far && !closes -> FAR : NEVER);
         seen = head; /* lawn__mailbox_empty() */
         if
@@ -244,7 +245,7 @@ proctype worker()
                 :: else
                 fi
             };
-            /* A sleeper whose time has come wakes by itself. */
+            /* A sleeper also wakes at its wake time. */
             if
             :: parked == 0
             :: atomic { wake_at == FAR -> parked = 0; has_far = 0 }

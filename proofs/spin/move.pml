@@ -1,24 +1,29 @@
-/* move.pml - a timer that goes from one worker to another, and wakes it.
+/* move.pml - a timer moves from one worker to another, and wakes it.
  *
- * Two workers with a shard each, which sleep when there is nothing to do; two
- * other threads start a timer of the first, OPS times each. KIND 0: one on the
- * second shard, for now or later, the other where it is, for now. KIND 1: one on the
- * second shard for later, and then it stops it and waits for its end; the other
- * on the first for later. KIND 2: the same, but the other stops it. KIND 3 and 4:
- * the timer is due at once, and its callback takes its worker's mail, since it waits
- * in stop_sync: for some other timer, or for its own; meanwhile one starts it on the
- * second shard, for now, and the other stops it, or starts it where it is. What
- * a thread does in one step here, no other thread can distinguish from several. The timer is
- * shared, so each change of its word is a compare-and-swap; its plain stores are in
- * cancel.pml. Time stands still: what is due NOW fires as soon as it is seen, and
- * what is due later never does; the second worker has
- * another timer, which is due in between. So a sleeper must be woken.
+ * Two workers have a shard each, and sleep when there is nothing to do. Two
+ * other threads start a timer of the first shard, OPS times each.
+ * KIND 0: one thread starts it on the second shard, for now or later; the other
+ * where it is, for now.
+ * KIND 1: one thread starts it on the second shard for later, stops it, and
+ * waits for its end; the other starts it on the first shard for later.
+ * KIND 2: the same, but the other thread stops it.
+ * KIND 3 and 4: the timer is due at once, and its callback drains its worker's
+ * mail, because it waits in stop_sync for another timer, or for its own.
+ * Meanwhile one thread starts it on the second shard, for now; the other stops
+ * it, or starts it where it is.
+ *
+ * Steps of a thread that no other thread can observe separately are one step
+ * here. The timer is shared, so each change of its state word is a
+ * compare-and-swap; plain stores are in cancel.pml. Time does not advance: a
+ * timer due NOW fires as soon as its worker sees it, one due later never fires.
+ * The second worker has another timer, which is due in between, so it must be
+ * woken from its sleep.
  *
  * Proved: the callback runs on one worker at a time [C4]; each start ends once,
- * and what fires is due by the latest one [C1 C2]; no lawn is asked to let go a
- * timer that another has; when stop_sync has returned, and no other thread may start
- * the timer, nothing refers to it [C3]; no thread waits for ever, and a timer that is
- * due does not lie in a box while its worker sleeps [C7]. */
+ * and the timer fires only when due by the latest start [C1 C2]; no lawn is
+ * asked to release a timer that another lawn has; when stop_sync has returned,
+ * and no other thread may start the timer, nothing refers to it [C3]; no thread
+ * waits for ever; no due timer is in a mailbox while its worker sleeps [C7]. */
 #ifndef OPS
 #define OPS 1
 #endif
@@ -27,7 +32,7 @@
 #endif
 #define OTHERS 2
 
-/* The word: see src/workers/state.h. */
+/* The state word: see src/workers/state.h. */
 #define RUN 1
 #define LAWN 2
 #define MAIL 4
@@ -42,10 +47,10 @@
 #define SHARD_OF(word) ((word) & 128 -> 1 : 0)
 
 #define NOW 0
-#define BETWEEN 1 /* when the second worker wakes anyway */
+#define BETWEEN 1 /* the second worker wakes then anyway */
 #define FAR 2
 #define NEVER 3
-#define NONE 2 /* no shard, as a choice */
+#define NONE 2 /* as a choice: no shard */
 
 #if KIND < 3
 #define FIRST FAR
@@ -58,7 +63,7 @@ byte when = FIRST;
 bit shard;
 bit firing[2]; /* struct lawn_shard, struct lawn_worker */
 bit waiters[2];
-bit news[2]; /* served is not what the thread that waits has seen */
+bit news[2]; /* served has changed since the waiting thread read it */
 bit inbox[2];         /* the timer is in the mailbox */
 bit again[2];
 bit onlawn[2];
@@ -67,12 +72,12 @@ byte wake_at[2];
 bit token[2];
 bit parked[2];
 
-/* What is known from outside. */
-byte latest = FIRST; /* when the latest start is due */
-bit live = 1;      /* it has not ended */
-bit callback;      /* runs */
-byte starting = OTHERS; /* threads that may still start it */
-byte going = OTHERS;    /* and that have not returned */
+/* Ghost variables. */
+byte latest = FIRST; /* the deadline of the latest start */
+bit live = 1;      /* the latest start has not ended */
+bit callback;      /* the callback is running */
+byte starting = OTHERS; /* threads that may still start the timer */
+byte going = OTHERS;    /* threads that have not returned */
 
 inline began(at) { live = 1; latest = at }
 inline ended() { assert(live); live = 0 }
@@ -82,7 +87,8 @@ inline unpark(p) {
     atomic { token[p] = 1; parked[p] = 0 }
 }
 
-/* lawn__shard_wake(): what it sees that is not 0 when it swaps does not matter. */
+/* lawn__shard_wake() as one step: which nonzero value the swap sees does not
+ * matter. */
 inline wake(p, due) {
     atomic {
         at = due < wake_at[p];
@@ -129,7 +135,8 @@ start_next:
         :: state == seen -> state = seen | CLAIM
         :: else -> seen = state; goto start_next
         fi;
-        /* lawn__state_write_request(): a thread that reads these now must find another word then. */
+        /* lawn__state_write_request(): a thread that reads these fields now
+         * must see another state word later. */
         mail = (seen & (LAWN | MAIL | DUE)) != (LAWN | DUE) || to != goal ||
                due < when;
         when = due;
@@ -209,7 +216,7 @@ proctype other(byte id)
     atomic { ops = 0; starting-- };
     if
     :: KIND == 0 || KIND == 3 || id == 1 -> goto returned
-    :: KIND != 0 && id == 0 /* with KIND 3 it may wait, or not */
+    :: KIND != 0 && id == 0 /* with KIND 3 it may wait or not */
     fi;
     /* lawn_workers_stop_sync() */
 sync:
@@ -293,7 +300,7 @@ inline serve() {
     }
 }
 
-/* A compare-and-swap of the worker. What follows is done if it succeeds. */
+/* A compare-and-swap of the worker. The next statements run if it succeeds. */
 #define SWAP(to, otherwise) \
     state != seen -> seen = state; goto otherwise \
     :: else -> state = to
@@ -328,7 +335,8 @@ inline take() {
                 :: else -> state = seen & ~(MAIL | REQ | DUE | LAWN); break
                 fi
             }
-        /* RUN without REQ is of a start on the worker: not here. */
+        /* RUN without REQ is set by a start on the worker, which this model
+         * leaves out. */
         :: (seen & RUN) && wants && goal != me ->
             /* forward_timer() */
             atomic {
@@ -376,8 +384,8 @@ inline drain_own() {
     serve()
 }
 
-/* lawn_workers_stop_sync(), in the callback of the timer: no thread moves it away
- * meanwhile. lawn__park_yield() is to wait until something has changed. */
+/* lawn_workers_stop_sync() in the callback of the timer: no thread moves the
+ * timer meanwhile. lawn__park_yield() is a wait for a change. */
 inline stop_own() {
     assert(firing[me] && callback);
 own_next:
@@ -434,7 +442,7 @@ decide:
     if
     :: (seen & (RUN | REQ)) == (RUN | REQ) ->
         due = when;
-        assert(due == NOW) /* here none is started for later without mail */
+        assert(due == NOW) /* here each start for later posts mail */
     :: else
     fi;
     assert((seen & (RUN | MAIL)) != (RUN | MAIL)); /* for the same reason */

@@ -1,7 +1,7 @@
-/* builtins.h - contracts of what the compiler provides, which has no source.
+/* builtins.h - contracts of compiler built-ins, which have no source.
  *
- * Included before the first file of every proof. What is stated here about bits is
- * assumed by WP; proofs/cbmc/core/builtins.c proves it, for all values. */
+ * Included before the first file of every proof. WP assumes these facts about
+ * bits; proofs/cbmc/core/builtins.c proves them, for all values. */
 #ifndef PROOFS_WP_BUILTINS_H
 #define PROOFS_WP_BUILTINS_H
 
@@ -40,7 +40,7 @@ void wp_builtin_prefetch(const void *address);
 #define __builtin_ctzll(x) wp_builtin_ctzll(x)
 #define __builtin_ctz(x) wp_builtin_ctz(x)
 #define __builtin_prefetch(x) wp_builtin_prefetch(x)
-/* Frama-C knows no alignment of members. No proof is about where they stand. */
+/* Frama-C does not support alignment of members. No proof depends on it. */
 #define _Alignas(alignment)
 #define __builtin_expect(x, likely) (x)
 

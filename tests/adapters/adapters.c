@@ -1,8 +1,8 @@
-/* adapters.c - what must hold of a loop in whatever event loop it lives.
+/* adapters.c - tests that every adapter to an event loop must pass.
  *
- * Time is the real one here, for that is what adapters are about: tests wait on
- * what happens, and judge by the clock that nothing is early. That something is
- * late says nothing on a machine that is busy; that it is so each time, does.
+ * These tests use the real clock. They wait for events, and check by the clock
+ * that nothing is early. A single late event proves nothing on a busy machine;
+ * an event that is late every time does.
  */
 #include "host.h"
 #include "kit.h"
@@ -22,13 +22,13 @@ struct stage {
     void *host;
     struct lawn_loop *loop;
     unsigned fired;
-    unsigned wanted; /* stops the host after so many fires; 0: never */
-    uint64_t last;   /* when the last that fired was due */
+    unsigned wanted; /* stops the host after this number of fires; 0: never */
+    uint64_t last;   /* the deadline of the last timer that fired */
 
     int pipe[2]; /* readable, until it is drained */
     unsigned ready;
-    void (*act)(struct stage *stage); /* when it is, the first time */
-    struct lawn_loop_timer *timers;   /* for it */
+    void (*act)(struct stage *stage); /* called when first readable */
+    struct lawn_loop_timer *timers;   /* for act */
 };
 
 static uint64_t
@@ -40,7 +40,7 @@ clock_now(void)
     return (uint64_t)now.tv_sec * LAWN_LOOP_SECOND + (uint64_t)now.tv_nsec;
 }
 
-/* Lets time pass, and the host does not know. */
+/* Lets time pass without the host noticing. */
 static void
 burn(uint64_t ticks)
 {
@@ -87,7 +87,7 @@ stage_stats(const struct stage *stage)
     return stats;
 }
 
-/* Runs the host until so many more have fired. */
+/* Runs the host until this number of further timers have fired. */
 static void
 stage_run(struct stage *stage, unsigned fires)
 {
@@ -97,7 +97,8 @@ stage_run(struct stage *stage, unsigned fires)
     stage->wanted = 0;
 }
 
-/* Whether the host has nothing to do, once it is over with what was stopped. */
+/* Returns whether the host has nothing to do, once it has handled stopped
+ * timers. */
 static bool
 idles(void *context)
 {
@@ -111,8 +112,8 @@ idles(void *context)
     return true;
 }
 
-/* Runs the host until it ends by itself; one that never does must have nothing
- * to do when wake-ups that were set before, if they are left, have come. */
+/* Runs the host until it returns. A host that never returns must have nothing
+ * to do after any wake-ups that were set earlier. */
 static void
 stage_run_out(struct stage *stage, uint64_t over)
 {
@@ -140,8 +141,8 @@ ready(int fd, void *arg)
     }
 }
 
-/* Calls act as soon as the host runs, as something that is not a timer does;
- * and goes on to count how often it is ready, until act ends that. */
+/* Calls act as soon as the host runs, from an event that is not a timer, and
+ * counts how often it is ready, until act ends that. */
 static void
 stage_watch(struct stage *stage, void (*act)(struct stage *))
 {
@@ -151,7 +152,7 @@ stage_watch(struct stage *stage, void (*act)(struct stage *))
     host.watch(stage->host, stage->pipe[0], ready, stage);
 }
 
-/* A fire of any timer: not early, in the order of what was due. */
+/* The callback of all timers: checks that none is early or out of order. */
 static void
 note(const struct lawn_loop_timer *timer, struct stage *stage)
 {
@@ -172,7 +173,7 @@ fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     note(timer, stage);
 }
 
-/* When it was started, for a timer that must not be earlier. */
+/* The time of a timer's start, to check that it does not fire early. */
 struct witness {
     struct lawn_loop_timer timer;
     struct stage *stage;
@@ -203,7 +204,7 @@ witness_start(struct witness *witness, struct stage *stage, uint64_t ttl)
     lawn_loop_start(stage->loop, &witness->timer, ttl);
 }
 
-/* From nothing to 30 ms, with the odd bits around milliseconds. */
+/* A delay from 0 to 30 ms, with offsets around milliseconds. */
 static uint64_t
 some_ttl(unsigned n)
 {
@@ -239,8 +240,8 @@ TEST(timers_of_many_ttls_fire_in_the_order_of_their_deadlines)
     stage_end(&stage);
 }
 
-/* One in two hundred is, on the busiest machine; if the adapter is at fault,
- * none. */
+/* On the busiest machine one in two hundred fires in time; if the adapter is
+ * wrong, none. */
 TEST(a_timer_is_not_always_late)
 {
     struct stage stage;
@@ -285,7 +286,7 @@ TEST(no_wake_up_is_for_nothing)
 
     stage_begin(&stage);
     for (unsigned i = 0; i < 60; i++) {
-        (void)host.poll(stage.host); /* and it may note the time */
+        (void)host.poll(stage.host); /* the host may read the clock here */
         burn(i * 7 * MICROSECOND);
         witness_start(&witness, &stage, some_ttl(i) / 4);
         stage_run(&stage, 1);
@@ -413,7 +414,7 @@ TEST(a_host_that_was_stopped_in_a_callback_runs_again)
 
         host.run(stage.host);
         CHECK(stage.fired > before);
-        for (; runs == 0 && i < COUNT; i++) { /* those cannot all be due */
+        for (; runs == 0 && i < COUNT; i++) { /* these cannot all be due */
             lawn_loop_start(stage.loop, &timers[i], i * LAWN_LOOP_MS / 2);
         }
         burn(LAWN_LOOP_MS); /* so that some are due before it runs again */
@@ -509,7 +510,7 @@ TEST(a_host_whose_last_timer_is_stopped_by_another_ends)
     stage_end(&stage);
 }
 
-/* As hosts do not read the clock for each of their callbacks. */
+/* Hosts do not read the clock for each of their callbacks. */
 static void
 start_after_a_while(struct stage *stage)
 {
@@ -573,8 +574,8 @@ TEST(a_timer_started_long_before_the_host_runs_is_not_early)
 
 struct crowd {
     struct stage stage;
-    unsigned since;      /* fires since something was ready */
-    unsigned ready_then; /* and how often it had been, by then */
+    unsigned since;      /* fires since the descriptor was last ready */
+    unsigned ready_then; /* how often it had been ready by then */
     unsigned most;
 };
 
@@ -616,7 +617,7 @@ TEST(more_than_the_budget_leaves_room_for_what_is_ready)
     stage_end(&crowd.stage);
 }
 
-/* A host that counts in milliseconds would take one for each turn. */
+/* A host that counts in milliseconds would take one per round. */
 TEST(what_the_budget_left_does_not_wait)
 {
     enum { COUNT = 1000 };
@@ -877,7 +878,7 @@ TEST(a_far_deadline_is_not_near)
     stage_end(&stage);
 }
 
-/* Years ahead of all that the host has, and nanoseconds as well. */
+/* A clock years ahead of the host's, with nanoseconds. */
 static uint64_t
 another_clock(void *context)
 {
@@ -906,7 +907,7 @@ TEST(a_clock_of_another_origin_is_kept)
     stage_end(&stage);
 }
 
-/* Half as fast as the host's: each wake-up comes too early. */
+/* A clock half as fast as the host's, so each wake-up is too early. */
 static uint64_t
 slow_clock(void *context)
 {

@@ -2,9 +2,10 @@
 """clients.py full|greedy PROGRAM - clients of a server among examples/adapters,
 for tests/api/adapters.
 
-    full    more come than it has descriptors for: all are served in the end, and
-            it does not spin meanwhile
-    greedy  one that sends and never reads: the server hangs up, not takes it all
+    full    more clients than the server has descriptors: all are served in the end,
+            and the server does not spin meanwhile
+    greedy  a client that sends and never reads: the server closes the connection
+            instead of buffering everything
 """
 
 import os
@@ -16,7 +17,7 @@ import sys
 
 CLIENTS = 25
 DESCRIPTORS = 20
-BYTES = 64 << 20  # more than the system keeps for two sockets
+BYTES = 64 << 20  # more than the system buffers for two sockets
 
 
 def few():
@@ -26,12 +27,12 @@ def few():
 def full(server, port):
     clients = [socket.create_connection(('127.0.0.1', port), 60)
                for _ in range(CLIENTS)]
-    for client in clients:  # closed, as it is silent
+    for client in clients:  # closed by the server, since they are silent
         try:
             if client.recv(1):
-                return 'said something'
+                return 'the server sent data to a silent client'
         except ConnectionResetError:
-            pass  # libuv's way
+            pass  # libuv resets the connection
     with open('/proc/%d/stat' % server.pid, encoding='ascii') as stat:
         spent = sum(map(int, stat.read().rsplit(')', 1)[1].split()[11:13]))
     spent /= os.sysconf('SC_CLK_TCK')
@@ -46,11 +47,11 @@ def greedy(_, port):
             sent += client.send(b'x' * 65535 + b'\n')
     except (ConnectionResetError, BrokenPipeError):
         return None
-    return 'took %d bytes that it could not give back' % sent
+    return 'the server accepted %d bytes that it could not send back' % sent
 
 
 def attempt(test):
-    """What is wrong, if something is."""
+    """Returns why the test failed, or None."""
     with subprocess.Popen([sys.argv[2], '0'], stdout=subprocess.PIPE, text=True,
                           preexec_fn=few) as server:
         try:
@@ -65,7 +66,7 @@ def attempt(test):
 
 def main():
     test = {'full': full, 'greedy': greedy}[sys.argv[1]]
-    for _ in range(3):  # a busy machine may count what was not ours
+    for _ in range(3):  # on a busy machine other processes may disturb a run
         wrong = attempt(test)
         if not wrong:
             break

@@ -13,7 +13,7 @@ struct event_host {
     void *arg;
 };
 
-static bool poor; /* libevent gets no memory */
+static bool poor; /* allocations of libevent fail */
 
 static void *
 event_host_realloc(void *memory, size_t size)
@@ -103,7 +103,7 @@ event_host_unwatch(void *context)
 
 const struct host host = {
     .name = "libevent",
-    .grain = 11000000, /* a millisecond, and what its clock is coarse by */
+    .grain = 11000000, /* a millisecond plus the resolution of its clock */
     .early = true,
     .ends = true,
     .open = event_host_open,
@@ -125,7 +125,7 @@ fire_once(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     *(bool *)timer->arg = true;
 }
 
-/* Takes two milliseconds, which the base does not know, and starts itself. */
+/* Takes two milliseconds, unnoticed by the base, and restarts itself. */
 static void
 fire_slowly(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -139,7 +139,7 @@ fire_slowly(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     }
 }
 
-/* Its clock is not coarse: no wake-up is too early. */
+/* The clock of this base is precise, so no wake-up is too early. */
 TEST(a_precise_base_wakes_for_each_timer_once)
 {
     struct event_config *config = event_config_new();

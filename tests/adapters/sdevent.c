@@ -47,7 +47,8 @@ sd_host_attach(void *context, const struct lawn_loop_options *options)
     return lawn_sdevent_new(sd->event, options);
 }
 
-/* sd_event_loop() ends for good, so this one is spelled out. */
+/* sd_event_loop() cannot run again after it ended, so this is a loop of our
+ * own. */
 static void
 sd_host_run(void *context)
 {
@@ -123,7 +124,7 @@ const struct host host = {
     .unwatch = sd_host_unwatch,
 };
 
-/* What the adapter asks for, on its way to sd-event. */
+/* Intercepts the times that the adapter sets. */
 static uint64_t time_set;
 static clockid_t clock_asked;
 static int refusal;

@@ -13,14 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* So few entries that a test can fill them. */
+/* Few enough entries that a test can fill them. */
 #define RING_ENTRIES 8
 
-/* In one ring. */
+/* Loops in one ring. */
 #define LOOPS 5
 
-/* user_data of the descriptor that is watched, of what ends that, and of what is
- * counted. */
+/* user_data of the watched descriptor, of the request that ends the watch, and
+ * of counted requests. */
 enum { WATCH = 1, UNWATCH, REAPED };
 
 struct ring_host {
@@ -33,7 +33,7 @@ struct ring_host {
     bool stopped;
 };
 
-/* detach is not told which host it is. */
+/* detach does not get the host as an argument. */
 static struct ring_host *opened;
 
 static void *
@@ -93,8 +93,8 @@ ring_host_poll_add(struct ring_host *uring)
     io_uring_sqe_set_data64(sqe, WATCH);
 }
 
-/* Whether a completion was for anybody: that of a change of a timeout, or of one
- * that was taken back, is for nobody but the adapter. */
+/* Returns whether a completion concerns the host. Completions of changed or
+ * canceled timeouts concern only the adapter. */
 static bool
 ring_host_serve(struct ring_host *uring, const struct io_uring_cqe *cqe)
 {
@@ -139,7 +139,7 @@ ring_host_round(struct ring_host *uring)
     return served;
 }
 
-/* Again if a signal ends it, as that by which a stopped process goes on. */
+/* Tries again after a signal, such as the SIGCONT of a stopped process. */
 static int
 ring_wait(struct io_uring *ring)
 {
@@ -221,7 +221,7 @@ const struct host host = {
     .unwatch = ring_host_unwatch,
 };
 
-/* A ring and a loop in it, for the tests of this adapter alone. */
+/* A ring with a loop, for the tests of this adapter. */
 struct stage {
     struct ring_host *uring;
     struct lawn_loop *loop;
@@ -263,7 +263,7 @@ stage_turns(const struct stage *stage)
     return stats.turns;
 }
 
-/* Waits for the next completion, and leaves it. */
+/* Waits for the next completion without consuming it. */
 static const struct io_uring_cqe *
 stage_wait(struct stage *stage)
 {
@@ -303,7 +303,7 @@ TEST(completions_of_others_are_left_alone)
         CHECK(!lawn_uring_handle(one, &cqe));
         CHECK(!lawn_uring_handle(NULL, &cqe));
     }
-    /* Each of two loops has two, and none has both. */
+    /* Each of two loops owns two values, and none is owned by both. */
     for (cqe.user_data = (uint64_t)LAWN_URING_MARK << 32; owned < 4;
          cqe.user_data++) {
         bool first = lawn_uring_handle(one, &cqe);
@@ -352,7 +352,7 @@ TEST(the_timeout_is_moved_earlier_whatever_is_under_way)
         lawn_loop_start(stage.loop, &timers[i],
                         i < 3 ? (100 - i) * LAWN_LOOP_SECOND : LAWN_LOOP_MS);
     }
-    /* The timeout, and the first change of it: the others wait for that. */
+    /* The timeout, and its first change: later changes wait for that. */
     CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 2);
     ring_host_run(stage.uring);
     CHECK_EQ(stage.fired, 1);
@@ -384,7 +384,7 @@ TEST(with_the_last_timer_the_timeout_is_cancelled)
     stage_close(&stage);
 }
 
-/* By somebody who cancels all that is in flight. */
+/* By a user that cancels all requests in flight. */
 TEST(a_timeout_that_others_cancel_is_set_anew)
 {
     struct stage stage;
@@ -427,7 +427,8 @@ TEST(a_timer_stopped_and_started_again_fires_once)
     }
 }
 
-/* The timeout has completed, but is not handed in yet, when it is changed. */
+/* The timeout is changed after it completed but before the loop gets the
+ * completion. */
 TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
 {
     struct stage stage;
@@ -460,7 +461,7 @@ TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
     }
 }
 
-/* It fires for nothing then, which costs less than to move it. */
+/* The timeout completes in vain, which is cheaper than changing it. */
 TEST(a_timeout_that_is_too_early_is_left_as_it_is)
 {
     struct stage stage;
@@ -516,7 +517,7 @@ TEST(a_loop_is_freed_with_a_timeout_under_way)
             CHECK(io_uring_submit(&stage.uring->ring) >= 0);
         }
         CHECK(ring_host_detach(stage.loop));
-        /* Another loop does not take what is still to come for its own. */
+        /* Another loop does not treat pending completions as its own. */
         stage.loop = ring_host_attach(stage.uring, NULL);
         for (unsigned late = 0; late < 2; late++) {
             const struct io_uring_cqe *cqe = stage_wait(&stage);
@@ -550,7 +551,7 @@ TEST(a_timeout_on_the_clock_that_counts_suspension_is_moved_as_well)
     stage_close(&stage);
 }
 
-/* In place of the ring of a stage. */
+/* Replaces the ring of a stage. */
 static void
 stage_open_in(struct stage *stage, const struct io_uring *ring)
 {
@@ -562,7 +563,7 @@ stage_open_in(struct stage *stage, const struct io_uring *ring)
     CHECK(stage->loop != NULL);
 }
 
-/* Its submissions are taken by a thread of the kernel's. */
+/* A kernel thread takes its submissions. */
 TEST(a_ring_with_a_thread_of_its_own_fires_as_well)
 {
     struct stage stage;
@@ -582,7 +583,7 @@ TEST(a_ring_with_a_thread_of_its_own_fires_as_well)
     stage_close(&stage);
 }
 
-/* A kernel that does not know the clock refuses as well. */
+/* The same happens with a kernel that does not support the clock. */
 TEST(a_timeout_that_is_refused_is_not_set_again_at_once)
 {
     struct io_uring_restriction only_nops = {
@@ -596,7 +597,7 @@ TEST(a_timeout_that_is_refused_is_not_set_again_at_once)
 
     CHECK_EQ(io_uring_queue_init(RING_ENTRIES, &ring, IORING_SETUP_R_DISABLED),
              0);
-    /* Some liburing declares calls for these and has none. */
+    /* Some versions of liburing declare these calls but do not define them. */
     CHECK_EQ(syscall(SYS_io_uring_register, ring.ring_fd,
                      IORING_REGISTER_RESTRICTIONS, &only_nops, 1),
              0);
@@ -613,18 +614,18 @@ TEST(a_timeout_that_is_refused_is_not_set_again_at_once)
         io_uring_cq_advance(&stage.uring->ring, 1);
         CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), 0);
         CHECK_EQ(stage_turns(&stage), 0);
-        /* One that is due earlier is worth another try. */
+        /* An earlier deadline is tried again. */
         lawn_loop_start(stage.loop, &near, LAWN_LOOP_SECOND);
         CHECK_EQ(io_uring_sq_ready(&stage.uring->ring), i == 0);
     }
-    /* Who knows of it may turn the loop. */
+    /* A user that knows about this may turn the loop. */
     lawn_loop_start(stage.loop, &near, 0);
     (void)lawn_loop_turn(stage.loop);
     CHECK_EQ(stage.fired, 1);
     stage_close(&stage);
 }
 
-/* Waits for a request of its own, and serves what comes before. */
+/* Waits for its own request, and handles earlier completions. */
 static void
 fire_and_reap(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
@@ -660,8 +661,8 @@ TEST(a_callback_may_take_completions_itself)
     stage_close(&stage);
 }
 
-/* Where the system has no io_uring, or does not let us: runs what needs none, and
- * says so in TAP. */
+/* Without io_uring, or without permission to use it: runs the tests that need
+ * none, and reports the others as skipped in TAP. */
 __attribute__((constructor)) static void
 skip_without_io_uring(void)
 {

@@ -7,7 +7,7 @@
 
 struct uv_host {
     uv_loop_t uv;
-    uv_poll_t *watch; /* lives until it is closed */
+    uv_poll_t *watch; /* freed when it is closed */
     host_ready_fn *ready;
     void *arg;
     int fd;
@@ -27,7 +27,7 @@ uv_host_close(void *context)
 {
     struct uv_host *uv = context;
 
-    (void)uv_run(&uv->uv, UV_RUN_NOWAIT); /* for what is closing */
+    (void)uv_run(&uv->uv, UV_RUN_NOWAIT); /* completes pending closes */
     if (uv_loop_close(&uv->uv) != 0) {
         abort();
     }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# lib.sh - for the scripts here, which read it first. They run from the top
-# folder, after `make`, and print what the other test programs print.
+# lib.sh - read first by the scripts of this folder. They run from the top folder, after
+# `make`, and print results like the other test programs.
 set -u
 passed=0
 failed=0
@@ -25,9 +25,9 @@ check()
     fi
 }
 
-# runs_as_said TEST NAME SOURCE - tests that the program $scratch/NAME runs, and
-# prints what its source says that it prints, if it does.
-runs_as_said()
+# runs_as_documented TEST NAME SOURCE - tests that the program $scratch/NAME runs, and prints
+# the output that its source documents, if any.
+runs_as_documented()
 {
     check "$1_runs" sh -c "timeout 300 '$scratch/$2' >'$scratch/printed'"
     sed -n '/^\/\* prints:$/,/^ \*\/$/s/^ \* //p' "$3" >"$scratch/expected"
@@ -47,9 +47,8 @@ clean()
         done) && timeout 300 "$scratch/clean"
 }
 
-# is_clean TEST SOURCE [OPTION...] - tests that nothing is leaked, and nothing else
-# is wrong that the sanitizers see; with what `make test` has built for the other
-# tests, if it has.
+# is_clean TEST SOURCE [OPTION...] - tests that the sanitizers report no leak and no
+# other error; uses the objects that `make test` has built, if there are any.
 is_clean()
 {
     is_clean_test=$1

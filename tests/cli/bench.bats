@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# lawn bench as its users meet it, in cells so small that what is measured means
-# nothing. LAWN names the tool, by default build/lawn.
+# lawn bench from a user's view, in cells so small that the measurements mean nothing.
+# LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -11,8 +11,8 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# Runs lawn bench with the arguments; it must exit with $1 and say each of the
-# words in the array $words on stderr.
+# Runs lawn bench with the arguments; it must exit with $1 and print each of the words
+# in the array $words on stderr.
 fails() {
     local code=$1
     shift
@@ -24,8 +24,8 @@ fails() {
     done
 }
 
-# The JSON in $output has the form that bench/README.md tells, three runs, and
-# agrees with itself.
+# The JSON in $output has the form that bench/README.md documents, has three runs, and is
+# consistent.
 is_whole() {
     python3 - "$top/bench/README.md" "$output" <<'END'
 import json, re, sys
@@ -62,7 +62,7 @@ for cell in run["cells"]:
             assert row["median"] == row["ns"][1] > 0
             assert row["ops"] > 0 and row["bytes"] >= 8
             tail = row["tail"]
-            if cell["workload"] == "S7": # two calls, far from each other
+            if cell["workload"] == "S7": # two calls with much time in between
                 assert tail is None
                 continue
             assert tail["p50"] <= tail["p99"] <= tail["p9999"] <= tail["max"]
@@ -72,7 +72,7 @@ for cell in run["cells"]:
 END
 }
 
-# What the gate of stores prints in $output if there is no table to compare with.
+# The output of the gate of stores if there is no table to compare with.
 is_not_measured() {
     [ "$status" -eq 1 ]
     [ -z "$stderr" ]
@@ -83,7 +83,7 @@ is_not_measured() {
     [ "${lines[-1]}" = "not all was measured" ]
 }
 
-# A copy of the tools in the folder "copy", without plug-ins next to them.
+# Copies the tools to the folder "copy", without plug-ins next to them.
 copy_tool() {
     [ ! -e /usr/local/lib/lawn/peers ] || skip "peers are installed"
     mkdir copy
@@ -120,7 +120,7 @@ copy_tool() {
     done
 }
 
-@test "peers that were not built are told in the list, and are no contenders" {
+@test "peers that were not built are in the list with a reason, and are no contenders" {
     copy_tool
     run copy/lawn bench --list
     [ "$status" -eq 0 ]
@@ -136,7 +136,7 @@ assert set(missing) == {"uv", "event", "common", "ev", "glib", "dpdk"}
 assert "libev-dev" in missing["ev"]' <<<"$output"
 }
 
-@test "unknown names are refused, and the known ones told" {
+@test "unknown names are refused, and the known ones listed" {
     words=("unknown contender 'heap5'; valid names are: lawn list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
     words=("unknown workload 'W12'; valid names are: W1 W2" " W10u " "by name: start" " churn " "--list")
@@ -218,7 +218,7 @@ assert [r["t"] for r in rows] == ["1"] * 4 + ["20"] * 4 + [""] * 4' \
         <<<"$output"
 }
 
-@test "the JSON has the form that bench/README.md tells, and is consistent" {
+@test "the JSON has the form that bench/README.md documents, and is consistent" {
     run --separate-stderr "$lawn" bench "${few[@]}" --runs 3 --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
@@ -351,7 +351,7 @@ assert len({row["checksum"] for row in cell["rows"]}) == 1' <<<"$output"
     fails 3 --trace none.trace
 }
 
-# A figure of the trace $1.
+# Prints a figure of the trace $1.
 figure() {
     "$lawn" trace stats --json "$1" | python3 -c '
 import json, sys
@@ -361,7 +361,7 @@ for key in sys.argv[1].split("."):
 print(value)' "$2"
 }
 
-# The trace of a workload, on standard output.
+# Prints the trace of a workload.
 record() {
     "$lawn" bench --record - "$@"
 }
@@ -467,13 +467,13 @@ record() {
     [ -r /proc/self/cmdline ] || skip "/proc is missing"
     mkdir alone path
     cp "$lawn" alone
-    # A script gets its path from the system; a program, what lawn passes.
+    # A script gets its path from the system; a program gets what lawn passes.
     cp "$(command -v cat)" path/lawn-bench
     PATH="$PWD/path:$PATH" alone/lawn bench /proc/self/cmdline | tr '\0' ' ' >words
     [ "$(cat words)" = "lawn-bench /proc/self/cmdline " ]
 }
 
-@test "lawn bench without lawn-bench says what to install" {
+@test "lawn bench without lawn-bench prints what to install" {
     mkdir alone
     cp "$lawn" alone
     for words in "bench --quick" "help bench" "bench --help" bench; do
@@ -492,7 +492,7 @@ package lawn-bench or run make" ]
 }
 
 @test "an interrupt ends the measuring; what there is gets written" {
-    # On a busy machine it has measured nothing yet after so many seconds.
+    # On a busy machine nothing may be measured yet after these seconds.
     for seconds in 4 15 60; do
         run --separate-stderr timeout --foreground --preserve-status \
             -s INT $seconds "$lawn" bench --contender lawn,heap4 --n 1k,1M \
@@ -663,7 +663,7 @@ END
     is_not_measured
 }
 
-# All processors but one are taken from what follows.
+# Leaves one processor to the commands that follow.
 one_processor() {
     taskset -c "$(taskset -cp $$ | sed 's/.*: //; s/[-,].*//')" "$@"
 }
@@ -1018,7 +1018,7 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
     fails 2 --workload W1 --n 100 --t "${many#100,},1k"
 }
 
-@test "cells with more TTLs than timers are told, if they were asked for" {
+@test "cells with more TTLs than timers are reported, if they were selected" {
     here=(bench --contender lawn --runs 1 --csv)
     run --separate-stderr "$lawn" "${here[@]}" --workload W1 --n 1k,2k \
         --t 1,1500,3k,N

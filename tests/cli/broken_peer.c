@@ -8,7 +8,7 @@ struct node {
     struct object *next;
     struct object **link; /* to this one; NULL: idle */
     uint64_t deadline;
-    uint64_t mows; /* the list's when it was started */
+    uint64_t mows; /* the number of mows of the list at its start */
 };
 
 struct list {

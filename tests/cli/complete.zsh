@@ -1,9 +1,8 @@
 #!/usr/bin/env zsh
-# complete.zsh FOLDER LINE - what zsh offers where the line ends: a line
-# "MATCH<TAB>DESCRIPTION" each. FOLDER has the function _lawn, and is written to.
+# complete.zsh FOLDER LINE - prints the completions of zsh at the end of the line, as
+# lines "MATCH<TAB>DESCRIPTION". FOLDER has the function _lawn, and is written to.
 #
-# A shell on a terminal of its own types the line, and a tab; it notes what its
-# completion would add, and exits.
+# A shell on a new terminal types the line and a tab, records the completions, and exits.
 zmodload zsh/zpty || exit
 export COMPLETE_FOLDER=$1 COMPLETE_FOUND=$1/found
 : >$COMPLETE_FOUND || exit
@@ -12,7 +11,7 @@ zpty shell zsh -f -i
 zpty -w shell '
 fpath=($COMPLETE_FOLDER $fpath)
 autoload -Uz compinit && compinit -u -D
-# A match and its description stand in arrays side by side.
+# Matches and their descriptions are in parallel arrays.
 compadd()
 {
     if [[ " ${@[1,(i)(-|--)]} " == *" -"[OAD]" "* ]]; then
@@ -32,6 +31,6 @@ zle -N finish
 bindkey "^I" finish
 '
 zpty -w -n shell "$2"$'\t'
-# The end of the output is the end of the shell.
+# The output ends with the shell.
 while zpty -r shell line; do :; done >/dev/null
 cat $COMPLETE_FOUND

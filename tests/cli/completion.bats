@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What shells complete after lawn. LAWN names the tool, by default build/lawn.
+# Shell completion for lawn. LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -17,9 +17,9 @@ need() {
     command -v "$1" >/dev/null || skip "$1 is missing"
 }
 
-# What a shell offers where the last of the words ends, a line each, sorted:
-# "bash_offers lawn trace ''". Bash is told of files only that there are some.
-# The script of lawn-bench is loaded by that of lawn.
+# The completions of a shell at the end of the last word, sorted, one per line:
+# "bash_offers lawn trace ''". Bash only learns that files are expected. The script of
+# lawn loads that of lawn-bench.
 bash_offers() {
     "$lawn" completion bash >lawn.bash
     bash --noprofile --norc -euc '
@@ -34,7 +34,7 @@ bash_offers() {
         ' bash "$@" | sort
 }
 
-# The same of zsh and fish; after a tab, what it says of each.
+# The same for zsh and fish; after a tab, the description of each.
 zsh_tells() {
     "$lawn" completion zsh >folder/_lawn
     "$lawn" bench --completion zsh >folder/_lawn-bench
@@ -56,7 +56,7 @@ fish_offers() {
     fish_tells "$@" | cut -f 1
 }
 
-# All verbs, a line each, as the help tells: "trace stats".
+# All verbs from the help, one per line: "trace stats".
 all_verbs() {
     local verb
     for verb in $("$lawn" --help | listed_verbs); do
@@ -70,13 +70,13 @@ listed_verbs() {
     sed -n '/^options/,$d; s/^  \([a-z]\{1,\}\) .*/\1/p'
 }
 
-# What begins with two dashes after the verb, by its help.
+# The words that begin with two dashes in the help of a verb.
 options_of() {
     "$lawn" $1 --help |
         sed -n 's/^  \(-., \|    \)\{0,1\}\(--[a-z-]*\).*/\2/p' | sort
 }
 
-# $1 offers, after each verb, what its help tells.
+# $1 offers, after each verb, the options of its help.
 offers_all() {
     local verb count=0
     while read -r verb; do
@@ -90,8 +90,8 @@ offers_all() {
         sort) <("$1" lawn trace '')
 }
 
-# $1 offers words for a word, nothing for a number, and files for a file: $2,
-# if it is not told their names.
+# $1 offers words for a word, nothing for a number, and files for a file: $2 if it does
+# not know their names.
 offers_values() {
     local files="${2:-$(printf 'folder\none.file\ntwo words.file')}"
     [ "$("$1" lawn de | grep demo)" = demo ]
@@ -106,7 +106,7 @@ offers_values() {
     [[ "$("$1" lawn trace convert --from twitter o)" == \
         @(one.file|"$files") ]]
     [[ "$("$1" lawn trace stats -- o)" == @(one.file|"$files") ]]
-    # An operand that is no file, then files; options anywhere.
+    # An operand that is not a file, then files; options anywhere.
     [ -z "$("$1" lawn debounce o)" ]
     [ -z "$("$1" lawn debounce -k 2 --stats o)" ]
     [[ "$("$1" lawn debounce -k 2 1s o)" == @(one.file|"$files") ]]
@@ -133,7 +133,7 @@ offers_values() {
     done
 }
 
-# $1 offers after lawn-bench what its help tells, and the same after lawn bench.
+# $1 offers the options in the help of lawn-bench, and the same after lawn bench.
 offers_bench() {
     diff <(options_of bench) <("$1" lawn-bench --)
     local files="${2:-one.file}" command
@@ -149,7 +149,7 @@ offers_bench() {
 
 @test "bash completes lawn-bench, and after lawn bench the same" {
     offers_bench bash_offers FILES
-    rm bin/lawn # it is not asked for its script then
+    rm bin/lawn # so it cannot be asked for its script
     [ -z "$(bash_offers lawn bench --re)" ]
 }
 
@@ -192,7 +192,7 @@ offers_bench() {
     [ "$(zsh_offers lawn trace convert --from=t)" = twitter ]
 }
 
-@test "zsh tells what each is" {
+@test "zsh shows what each is" {
     need zsh
     [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- analyze recorded timers"* ]]
     [[ "$(zsh_tells lawn trace convert --f)" == *" -- format of the input"* ]]
@@ -218,7 +218,7 @@ offers_bench() {
     [ "$(fish_offers lawn trace convert --from=t)" = --from=twitter ]
 }
 
-@test "fish tells what each is" {
+@test "fish shows what each is" {
     need fish
     [[ "$(fish_tells lawn tr)" == trace$'\t'"analyze recorded timers"* ]]
     [[ "$(fish_tells lawn trace convert --f)" == *$'\t'"format of the input"* ]]

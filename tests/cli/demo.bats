@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lawn(1) as its users meet it. LAWN names the tool, by default build/lawn.
+# lawn(1) from a user's view. LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -7,8 +7,8 @@ setup() {
     lawn="${LAWN:-$BATS_TEST_DIRNAME/../../build/lawn}"
 }
 
-# Runs lawn with the arguments; it must refuse them and say each of the words
-# in the array $words, on stderr only.
+# Runs lawn with the arguments; it must refuse them and print each of the words in the
+# array $words, on stderr only.
 refuses() {
     run --separate-stderr "$lawn" "$@"
     [ "$status" -eq 2 ]
@@ -19,8 +19,7 @@ refuses() {
     done
 }
 
-# Runs a command on a terminal of $1 columns and $2 rows; what it wrote there
-# is in $output.
+# Runs a command on a terminal of $1 columns and $2 rows; $output is what it wrote there.
 on_terminal() {
     local size="stty cols $1 rows $2"
     shift 2
@@ -183,7 +182,7 @@ assert abs(s["bytes_per_timer"] - s["timer_bytes"] - share) < 0.01
 END
 }
 
-# On a busy machine it may come too late for one of them, but not each time.
+# On a busy machine it may be too late for one of them, but not each time.
 @test "without a terminal it prints a line a second" {
     for _ in {1..20}; do
         run "$lawn" demo --timers 1000 --seconds 2.2
@@ -243,7 +242,7 @@ END
 @test "a signal during the drawing leaves the terminal as it was" {
     local pid="$BATS_TEST_TMPDIR/pid"
     {
-        for _ in {1..9000}; do # it is a shell at first
+        for _ in {1..9000}; do # the process is a shell at first
             ! grep -qs lawn "/proc/$(cat "$pid")/comm" || break
             sleep 0.01
         done
@@ -263,7 +262,7 @@ END
         on_terminal "$1" "$2" TERM=xterm NO_COLOR=1 LC_ALL=C \
             "$lawn" demo --timers 1000 --seconds 0.3
         [[ "$output" == *"$home"* ]]
-        frame="${output##*"$home"}" # the last one
+        frame="${output##*"$home"}" # the last frame
         frame="${frame%%"$rest"*}"
         frame="${frame//"$line_end"/}"
         [ "$(wc -l <<<"${frame%$'\n'}")" -lt "$2" ]
@@ -271,7 +270,7 @@ END
     done
 }
 
-@test "NO_COLOR is honoured" {
+@test "NO_COLOR is respected" {
     on_terminal 80 24 TERM=xterm NO_COLOR=1 "$lawn" demo --timers 1000 \
         --seconds 0.3
     [[ "$output" == *$'\033[H'* ]]

@@ -1,6 +1,6 @@
-# filter.bash - what the tests of lawn's filters have in common.
+# filter.bash - functions for the tests of lawn's filters.
 #
-# A test is an input, a command and what it writes, worked out by hand:
+# A test has an input, a command and its expected output, worked out by hand:
 #
 #     given 'a 1' 'b 2'
 #     gives delay 5s --time-field 2 <<END
@@ -12,25 +12,25 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# The lines given are the input.
+# The arguments are the lines of the input.
 given() {
     [ $# -eq 0 ] || printf '%s\n' "$@" >in
     [ $# -gt 0 ] || : >in
 }
 
-# The input is what printf makes of the format.
+# The input is the output of printf.
 given_bytes() {
     printf "$1" >in
 }
 
-# Runs lawn with the arguments on the input: "out" and "err" are what it writes.
-# $code is its exit code.
+# Runs lawn with the arguments on the input; writes its output to "out" and "err" and
+# sets $code to its exit code.
 runs() {
     code=0
     timeout 120 "$lawn" "$1" --stats "${@:2}" <in >out 2>err || code=$?
 }
 
-# It must write what stands on standard input, and exit with 0.
+# Runs lawn: it must print the text on standard input, and exit with 0.
 gives() {
     runs "$@"
     if [ $code -ne 0 ]; then
@@ -41,12 +41,12 @@ gives() {
     diff -u - out
 }
 
-# It must write nothing at all, and exit with 0.
+# Runs lawn: it must print nothing, and exit with 0.
 gives_nothing() {
     gives "$@" </dev/null
 }
 
-# The last run has these counts, such as in=3; and all lines are accounted for.
+# Checks counts of the last run, such as in=3, and that all lines are accounted for.
 counts() {
     local word n
     if ! grep -q '^lawn [a-z]*: in=' err; then
@@ -66,7 +66,7 @@ counts() {
     [ "$n" = 0 ]
 }
 
-# stderr must have the words of the array $words, each somewhere in it.
+# stderr must contain each of the words in the array $words.
 says() {
     local word
     # shellcheck disable=SC2154 # the test sets it
@@ -76,14 +76,14 @@ says() {
     fi
     for word in "${words[@]}"; do
         if ! grep -qF -e "$word" err; then
-            echo "'$word' is not said:"
+            echo "'$word' is not printed:"
             cat err
             return 1
         fi
     done
 }
 
-# Runs lawn; it must exit with $1, say $words and not have written anything.
+# Runs lawn; it must exit with $1, print $words and write no output.
 refuses() {
     local expected=$1
     shift

@@ -17,7 +17,7 @@ absent	b	10	5
 absent	a	12	5
 END
     counts in=6 out=0 merged=6 dropped=6 made=4 keys=2
-    # Once, however long it is silent.
+    # Reported once, however long it is silent.
     given 'a 0' 'b 30'
     gives absent 5s -k 1 --time-field 2 --on-eof drop <<END
 absent	a	0	5
@@ -47,7 +47,7 @@ END
 END
 }
 
-@test "times are told as they were read" {
+@test "times are printed as they were read" {
     given '2026-11-15T10:00:00.50Z a' '1794736802 b'
     gives absent 5m -k 2 --time-field 1 <<END
 absent	a	2026-11-15T10:00:00.5Z	300
@@ -94,7 +94,7 @@ END
 END
 }
 
-@test "a file of expected keys that cannot be read, or is too long, is told" {
+@test "a file of expected keys that cannot be read, or is too long, is reported" {
     given
     words=("lawn absent: " "--expect" missing "No such file")
     refuses 3 absent 5s -k 1 --time-field 2 --expect missing
@@ -145,8 +145,8 @@ END
 # [F3]
 @test "--max-keys: absent keys are forgotten first, the oldest first" {
     given 'a 0' 'b 1' 'c 6' 'd 7' 'a 8' 'b 9' 'c 10'
-    # a and b are absent at 6: c drives out a, d then b; a and b are new, and
-    # drive out c and d; c drives out a.
+    # a and b are absent at 6: c displaces a, then d displaces b; a and b are new, and
+    # displace c and d; c displaces a.
     gives absent 5s -k 1 --time-field 2 --max-keys 2 --on-eof drop <<END
 absent	a	0	5
 absent	b	1	5
@@ -222,7 +222,7 @@ END
     gives_nothing absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof save
     printf '%s\n' a x y >keys
     given 'a 3'
-    # x is watched since 0, y since 3, before the line.
+    # x is watched from 0, y from 3, before the line.
     gives absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof save </dev/null
     given 'a 20'
     gives absent 5s -k 1 --time-field 2 --expect keys --state kept --on-eof drop <<END
@@ -236,7 +236,7 @@ END
 # [F10]
 @test "--repeat: after the end of the input nothing is reported twice" {
     given 'a 0' 'b 7'
-    # a at 5; then the end, at which b is still watched until 12.
+    # a at 5; then the end, when b is still watched until 12.
     gives absent 5s -k 1 --time-field 2 --repeat --state kept <<END
 absent	a	0	5
 absent	b	7	5
@@ -249,7 +249,7 @@ absent	c	12	5
 END
 }
 
-# A stranger has taken the place of h1 in the first run. [F3]
+# An unexpected key has taken the place of h1 in the first run. [F3]
 @test "--expect: other keys of a state give way, not those that are known of it" {
     printf '%s\n' h1 h2 h3 h1 >keys
     given 'h1 0' 'h2 1' 'h3 2' 'x1 3' 'x2 4'
@@ -263,7 +263,7 @@ absent	h1	never	10
 absent	x2	5	10
 END
     counts keys=4 evicted=1
-    # Reported ones are known as such, and come back.
+    # Reported keys are remembered as such, and come back.
     given 'h2 20'
     gives absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --state kept --on-eof drop <<END
 back	h2	1	19
@@ -278,7 +278,7 @@ END
 }
 
 # [F2]
-@test "--expect: what stays when others give way is told in the order of its lines" {
+@test "--expect: the remaining keys are reported in the order of their lines" {
     printf '%s\n' h1 h2 h3 h4 >keys
     given 'x1 0' 'x2 1' 'h3 3' 'h2 3' 'x3 3' 'h1 3'
     gives_nothing absent 10s -k 1 --time-field 2 --state kept --on-eof save
@@ -307,7 +307,7 @@ END
 }
 
 # [F5]
-@test "what is due with the report of --exit-on-absent is reported by the next run" {
+@test "keys that are due with the report of --exit-on-absent are reported by the next run" {
     given 'a 0' 'b 0' 'c 0' 'd 1' 'z 100'
     local key
     for key in a b c d; do
@@ -342,10 +342,10 @@ absent	y	never	0.1
 absent	b	0.9	0.1
 absent	a	1	0.1
 END
-    # As if they had been in order.
+    # As if the lines had been in order.
     given '0.9 b' '1 a'
     gives absent 100ms -k 2 --time-field 1 --expect keys --repeat --on-eof drain <out
-    # Without --lateness the second line is late, and as if at 1.
+    # Without --lateness the second line is late, and counts as of 1.
     given '1 a' '0.9 b'
     gives absent 100ms -k 2 --time-field 1 --expect keys --repeat --on-eof drain <<END
 absent	y	never	0.1
@@ -363,7 +363,7 @@ back	y	never	1
 absent	a	1.5	1
 absent	y	2	1
 END
-    # A line that is late counts as if it came when the clock is there.
+    # A late line counts as of the current event time.
     given '5 a' '1 b' '4.5 c'
     gives absent 1s -k 2 --time-field 1 --expect keys --lateness 1s --on-eof drop <<END
 absent	y	never	1

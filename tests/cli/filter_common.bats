@@ -1,12 +1,12 @@
 #!/usr/bin/env bats
-# What lawn's filters have in common: keys, times, files, counts, errors.
+# Tests of all filters: keys, times, files, counts, errors.
 
 # lawn and code are set, and words are read, by filter.bash.
 # shellcheck disable=SC2034,SC2154
 bats_require_minimum_version 1.5.0
 load filter.bash
 
-# A line whose time is $1 must be told to be of $2.
+# The time of a line, $1, must be printed as $2.
 time_is() {
     given "$1" 9000000000
     gives session 1s -d '|' -k 1 --time-field 1 --max-events 1 <<END
@@ -169,7 +169,7 @@ END
     time_is 00012 12
 }
 
-# Times as RFC 3339: what was read, and what is told.
+# Times in RFC 3339 format: the input, and the output.
 rfc3339_is() {
     given "$1"
     gives session 1s -d '|' -k 1 --time-field 1 <<END
@@ -250,7 +250,7 @@ f 6
 g 9
 END
     counts late=0
-    # The clock is at 5 when e comes: with 3 s it is late, and counts as of 6.
+    # The clock is at 5 when e arrives: with 3 s it is late, and counts as of 6.
     gives delay 0 --time-field 2 --lateness 3s <<END
 a 1
 b 2
@@ -299,7 +299,7 @@ END
 END
 }
 
-@test "bad lines are told with their number, and with the file's name" {
+@test "bad lines are reported with their number and the file's name" {
     given '1 a' '2' '' '4 d'
     gives debounce 1h -k 2 --time-field 1 <<END
 1 a
@@ -321,7 +321,7 @@ END
 }
 
 # [F4]
-@test "the first ten bad lines are told, and how many there were" {
+@test "the first ten bad lines are reported, and their number" {
     yes x | head -n 10 >in
     words=("all lines were bad")
     refuses 3 delay 1h --time-field 1
@@ -339,9 +339,9 @@ END
     given '1 a' '5 b' 'x' '6 c'
     runs delay 2s --time-field 1 --strict
     [ $code -eq 3 ]
-    # What was due is written, what is held is dropped and told.
+    # Due lines are written; pending lines are dropped and reported.
     [ "$(cat out)" = '1 a' ]
-    # That is also what stood behind it, and was read.
+    # So are the lines behind it that were already read.
     counts out=1 bad=1 held=0
     words=("lawn delay: line 3: " "1 held line dropped")
     says
@@ -349,7 +349,7 @@ END
     gives delay 2s --time-field 1 --strict <in
 }
 
-@test "a file that cannot be read is told, and what was read before is not lost" {
+@test "a file that cannot be read is reported, and earlier lines are not lost" {
     given
     printf '1 a\n' >one
     words=("lawn delay: " missing "No such file")
@@ -367,7 +367,7 @@ END
 }
 
 # [F4]
-@test "output that cannot be written is told" {
+@test "output that cannot be written is reported" {
     given '1 a' '2 b'
     local verb
     for verb in "delay 0" "dedupe 1s" "session 1s" "throttle 1/s" "absent 1s" \
@@ -382,7 +382,7 @@ END
     done
 }
 
-@test "a closed pipe is not told" {
+@test "a closed pipe is not reported" {
     seq 300000 >in
     code="$( { timeout 120 "$lawn" delay 0 --time-field 1 in 2>err || echo $? >code; } | head -n 1)"
     [ "$code" = 1 ]
@@ -393,7 +393,7 @@ END
     [ ! -s err ]
 }
 
-@test "counts are told on stderr in one line, and only if asked for" {
+@test "counts are printed on stderr in one line, and only on request" {
     given 'a 1' 'b 2'
     timeout 120 "$lawn" delay 1s --time-field 2 in >out 2>err
     [ ! -s err ]
@@ -403,7 +403,7 @@ END
 }
 
 # [F5]
-@test "--on-eof save keeps what is held for the next run" {
+@test "--on-eof save keeps pending lines for the next run" {
     given 'a 1' 'b 2' 'c 4'
     gives delay 2s --time-field 2 --on-eof save --state kept <<END
 a 1
@@ -421,7 +421,7 @@ e 6
 END
     counts in=3 out=3 held=0 resumed=2
     given 'f 3'
-    # The clock goes on from where it was.
+    # The clock continues from its last value.
     gives session 2s --time-field 2 --on-eof save --state other </dev/null
     given 'g 1'
     gives session 2s --time-field 2 --state other <<END
@@ -431,7 +431,7 @@ END
 }
 
 # [F2]
-@test "what is due comes before a line of that time, kept for --lateness or not" {
+@test "due lines come before a line of that time, kept for --lateness or not" {
     given 'a 0' 'b 5' 'a 5' 'b 4' 'c 20'
     gives debounce 5s -k 1 --time-field 2 --lateness 2s --emit count <<END
 1	a 0
@@ -448,7 +448,7 @@ END
     counts late=0 merged=1
 }
 
-@test "lines kept for --lateness do not count towards --max-lines" {
+@test "lines kept for --lateness do not count toward --max-lines" {
     given 'a 1' 'b 2' 'c 2' 'd 2'
     gives delay 5 --time-field 2 --max-lines 2 --overflow pass --lateness 2s <<END
 c 2
@@ -464,7 +464,7 @@ END
 # [F2]
 @test "lines due at one time leave in the order of the lines" {
     given '0 9 a' '1 8 b' '2 7 c' '3 6 d' '0 9 late' '4 5 e'
-    # The late one counts as of 3, and is due at 12.
+    # The late line counts as of 3, and is due at 12.
     gives delay --ttl-field 2 --time-field 1 <<END
 0 9 a
 1 8 b
@@ -474,7 +474,7 @@ END
 0 9 late
 END
     given 'a 0' 'b 0' 'c 5' 'b 6' 'a 7'
-    # The bursts of a and b are due at 10, b's last line was first, c at 13.
+    # The bursts of a and b are due at 10, b's last line was first, c is due at 13.
     gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
 b 6
 a 7
@@ -496,7 +496,7 @@ c 5 2
 END
 }
 
-# What an earlier run holds has a longer TTL, or others. [F2]
+# Lines pending from an earlier run have a longer TTL, or other TTLs. [F2]
 @test "lines due at one time leave in order after a resume with another DURATION" {
     local verb
     for verb in 'delay' 'debounce -k 1' 'debounce -k 1 --emit all'; do
@@ -579,7 +579,7 @@ a 0
 END
 }
 
-# A state that another command has left is not this one's.
+# The state of another command is refused.
 refuses_state() {
     cp kept before
     words=("lawn ${1%% *}: " kept)
@@ -618,7 +618,7 @@ END
     refuses_state "debounce 5s -k 1 --time-field 2"
     : >kept
     refuses_state "debounce 5s -k 1 --time-field 2"
-    # Each bit counts.
+    # Each flipped bit is detected.
     python3 -c '
 import sys
 data = bytearray(open("whole", "rb").read())
@@ -777,7 +777,7 @@ open("kept", "wb").write(data)'
     words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: all lines were bad")
     refuses 3 dedupe 1s --time-field 1 --time-unit ms
     counts in=2 bad=2
-    # One good line is enough, also one that is held, or refused, or resumed.
+    # One good line is enough, also one that is pending, refused or resumed.
     given 'x' '1'
     gives dedupe 1s --time-field 1 <<END
 1
@@ -821,7 +821,7 @@ END
     [ "$(grep -c 'leap second' err)" -eq 0 ]
 }
 
-@test "late lines are told at the end" {
+@test "late lines are reported at the end" {
     given 'a 10' 'b 3'
     gives delay 0 --time-field 2 <in
     words=("lawn delay: 1 late line was treated as arriving at the current event time; see --lateness")
@@ -870,7 +870,7 @@ END
 
 # [F5]
 @test "lines kept for --lateness are all there after --overflow fail" {
-    # All are treated at the end, and the third does not fit.
+    # All lines are processed at the end, and the third does not fit.
     given 'd 4' 'b 2' 'e 5' 'a 1' 'c 3' 'c2 3'
     refuses_fail() { words=("no room"); refuses 3 "$@"; }
     refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 2 --overflow fail --state kept
@@ -885,7 +885,7 @@ d 4
 e 5
 END
     counts resumed=6 out=6 late=0
-    # And where the clock has gone on, in the midst of them.
+    # The same if the clock has advanced in the middle of them.
     given 'd 4' 'b 2' 'a 1' 'z 13' 'c 5'
     refuses_fail delay 100s --time-field 2 --lateness 10s --max-lines 1 --overflow fail --state more
     given
@@ -897,7 +897,7 @@ c 5
 z 13
 END
     counts out=5
-    # Nothing overtakes the one that does not fit.
+    # No line overtakes the one that does not fit.
     given 'a 1' 'b 1.5' 'a 1.5' 'c 1.5'
     runs throttle 10/s -k 1 --time-field 2 --lateness 10s --max-keys 1 --overflow fail --state third
     [ $code -eq 3 ]
@@ -953,7 +953,7 @@ END
     refuses 2 dedupe 1s -k "/$(printf '%01000d' 0)/"
     refuses 2 dedupe 1s -k ".$(printf '%01000d' 0)"
     gives_nothing dedupe 1s -k "/$(printf '%0998d' 0)/"
-    # A backslash that stands for itself may be before anything.
+    # A literal backslash may be before any character.
     given 'a\1' 'a\1' 'a\d'
     gives dedupe 1s -k '/a\\[1d]/' <<'END'
 a\1
@@ -961,14 +961,14 @@ a\d
 END
 }
 
-@test "a time is told in the form of the first, also by the next run" {
+@test "a time is printed in the format of the first, also by the next run" {
     given '2026-11-15T10:00:00Z a'
     gives_nothing session 1h -k 2 --time-field 1 --state kept --on-eof save
     given
     gives session 1h -k 2 --time-field 1 --state kept <<END
 a	1	2026-11-15T10:00:00Z	2026-11-15T10:00:00Z	0	gap
 END
-    # The first time of all was RFC 3339, not the first of this run.
+    # The first time of all was in RFC 3339 format, not the first of this run.
     given '1794744000 b'
     gives session 1h -k 2 --time-field 1 --state kept --on-eof flush <<END
 b	1	2026-11-15T12:00:00Z	2026-11-15T12:00:00Z	0	eof
@@ -979,7 +979,7 @@ END
     gives session 1h -k 2 --time-field 1 --state other <<END
 a	2	1	5	4	gap
 END
-    # A state without any time leaves it open.
+    # A state without any time does not determine the format.
     given
     gives_nothing session 1h -k 2 --time-field 1 --state third --on-eof save
     given '1970-01-01T00:00:05Z a'
@@ -1015,7 +1015,7 @@ c 3
 END
 }
 
-@test "what a user has beside a state is left alone" {
+@test "a user's files next to a state are left alone" {
     echo precious >s.tmp
     given 'a 1'
     gives_nothing delay 5s --time-field 2 --state s --on-eof save

@@ -85,10 +85,10 @@ d 20
 END
 }
 
-@test "--max-wait ends a burst though lines go on" {
+@test "--max-wait ends a burst though lines continue" {
     given 'a 0' 'a 2' 'a 4' 'a 6' 'a 7' 'a 8' 'a 20'
-    # Written at 7, before the line of 7, which begins the next one; that is
-    # quiet at 11.
+    # Written at 7, before the line of 7, which begins the next burst; that is quiet at
+    # 11.
     gives debounce 3s -k 1 --time-field 2 --max-wait 7s --emit count <<END
 4	a 6
 2	a 8
@@ -168,7 +168,7 @@ a 0
 a 2
 END
     counts in=5 out=3 discarded=2
-    # One line of a burst is held if one is written.
+    # A burst holds one line if one is written.
     gives_nothing debounce 50s -k 1 --time-field 2 --max-lines 3 --on-eof drop
     counts in=5 merged=2 discarded=3 evicted=0
 }
@@ -206,13 +206,13 @@ END
 3	b 6
 1	c 5
 END
-    # One of them because it is quiet, at the same nanosecond.
+    # One of them ends because it is quiet, at the same nanosecond.
     given 'b 0' 'x 2' 'b 5' 'b 6'
     gives debounce 8s -k 1 --time-field 2 --max-wait 10s <<END
 x 2
 b 6
 END
-    # Their last lines had different times left: still the one that came first.
+    # Their last lines had different remaining times: still the first one comes first.
     given 'c 1' 'b 1' 'c 2'
     gives debounce 8ns -k 1 --time-field 2 --time-unit ns --max-wait 7ns <<END
 b 1

@@ -9,7 +9,7 @@ load filter.bash
 # [F1]
 @test "the first line of a key is written, others are not until DURATION later" {
     given 'a 0 1' 'b 1 2' 'a 2 3' 'a 4.999999999 4' 'a 5 5' 'a 9 6' 'b 6 late'
-    # The window is from the first line on: it is not prolonged.
+    # The window begins with the first line and is not extended.
     gives dedupe 5s -k 1 --time-field 2 <<END
 a 0 1
 b 1 2

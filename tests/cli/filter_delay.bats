@@ -9,13 +9,13 @@ load filter.bash
 # [F1]
 @test "a line leaves at its time plus DURATION, not before" {
     given 'a 1' 'b 2' 'c 3' 'd 4'
-    # The clock ends at 4. b is due at exactly that.
+    # The clock ends at 4. b is due exactly then.
     gives delay 2s --time-field 2 --on-eof drop <<END
 a 1
 b 2
 END
     counts in=4 out=2 dropped=2 discarded=2 held=0 made=0
-    # It ends a nanosecond before that.
+    # The clock ends a nanosecond before b is due.
     given 'a 1' 'b 2' 'c 3.999999999'
     gives delay 2s --time-field 2 --on-eof drop <<END
 a 1
@@ -56,7 +56,7 @@ END
 }
 
 # [F2]
-@test "--ttl-field: each line says its own delay" {
+@test "--ttl-field: each line has its own delay" {
     given '0 30 a' '1 5 b' '2 2.5 c' '3 1 d' '40 1 e'
     # a is due at 30, b at 6, c at 4.5, d at 4, e at 41.
     gives delay --ttl-field 2 --time-field 1 --on-eof drop <<END
@@ -133,7 +133,7 @@ END
 END
 }
 
-@test "flush writes what is held in order of due time" {
+@test "flush writes pending lines in order of due time" {
     given '0 30 a' '1 5 b' '2 3600 c' '3 10 d'
     gives delay --ttl-field 2 --time-field 1 --on-eof flush <<END
 1 5 b
@@ -226,7 +226,7 @@ END
 # [F3]
 @test "--max-lines: of lines with times of their own the oldest makes room" {
     given '0 9 a' '1 1 b' '1 5 c' '1 5 d'
-    # When c comes, a is the oldest, though b is due first; then b has left.
+    # When c arrives, a is the oldest, though b is due first; then b has left.
     gives delay --ttl-field 2 --time-field 1 --max-lines 2 <<END
 0 9 a
 1 1 b

@@ -6,7 +6,7 @@
 bats_require_minimum_version 1.5.0
 load filter.bash
 
-# The left lines up to "--", the right ones after it.
+# The left lines are before "--", the right lines after it.
 sides() {
     : >left
     : >right
@@ -24,7 +24,7 @@ sides() {
 # [F12]
 @test "lines that share a key within DURATION are paired" {
     sides 'a 0 L' 'b 1 L' 'c 2 L' 'd 20 L' -- 'b 0 R' 'a 3 R' 'c 7 R' 'e 8 R'
-    # c is alone at 7, and so is its partner, which comes at that very time.
+    # c is alone at 7, and so is its partner, which arrives exactly then.
     gives join 5s -k 1 --time-field 2 left right <<END
 both	b 1 L	b 0 R
 both	a 0 L	a 3 R
@@ -62,7 +62,7 @@ END
 both	a 1 L	a 1 R
 both	b 2 L	b 1 R
 END
-    # A left line that comes at the due time of a right one.
+    # A left line that arrives at the due time of a right one.
     sides 'b 5 L' -- 'b 0 R' 'b 5 S'
     gives join 5s -k 1 --time-field 2 left right <<END
 right	b 0 R
@@ -155,7 +155,7 @@ left	b 1 1
 END
 }
 
-@test "carriage returns are no part of pairs" {
+@test "carriage returns do not belong to pairs" {
     : >in
     printf 'a 0\r\nb 1\r\n' >left
     printf 'a 2\r\n' >right
@@ -176,7 +176,7 @@ END
     counts in=0
 }
 
-@test "bad lines are told with the file they are in" {
+@test "bad lines are reported with their file" {
     sides 'a 0 L' 'b' -- 'a x R' 'a 1 R'
     gives join 5s -k 1 --time-field 2 left right <<END
 both	a 0 L	a 1 R
@@ -238,7 +238,7 @@ both	k 2 3	k 4 z
 left	k 3 4
 END
     counts in=7 out=7 resumed=2
-    # Those that wait for less leave no earlier than those that came before.
+    # Lines with a shorter wait leave no earlier than earlier lines.
     sides 'k 0 1' --
     gives_nothing join 100s -k 1 --time-field 2 --state other --on-eof save left right
     sides 'k 2 2' 'k 3 3' 'z 60' -- 'k 50 x'

@@ -2,17 +2,17 @@
 """filter_model.py [--seed N] [--lines N] [--case N] [NAME]... - lawn's filters
 on random lines, compared with filter_reference.py byte for byte.
 
-A NAME is a verb, `lateness`, `state` or `expect`; all of them by default. Each gets so
-many lines: half of them in many small cases with options of their own, half in one
-large case; `expect` gets a case of up to 20 lines for every 50. A case that does not
-agree is cut down, printed, and kept next to the tool.
+A NAME is a verb, `lateness`, `state` or `expect`; all of them by default. Each gets N
+lines: half of them in many small cases with their own options, half in one large case;
+`expect` gets a case of up to 20 lines for every 50. A case that differs is reduced,
+printed, and stored next to the tool.
 
   a verb     output, exit code, counts, and the numbers of the bad lines
              [F1 F2 F3 F4 F8 F9 F10 F11 F12]
-  lateness   lines shuffled by up to D, of join by less, with --lateness D are as
-             if sorted [F7]
-  state      an input cut into runs with --on-eof save is as if not cut [F5],
-             also if runs have different DURATIONs (delay, debounce) [F2]
+  lateness   lines shuffled by up to D (by less for join) with --lateness D give the
+             output of sorted lines [F7]
+  state      an input split into runs with --on-eof save gives the output of one run
+             [F5], also if runs have different DURATIONs (delay, debounce) [F2]
   expect     absent --expect with lines that are out of order, within --lateness and
              beyond it, many of them at the end of a window [F2 F10]
 
@@ -65,7 +65,7 @@ def rfc3339_text(rng, ns, blank):
 
 
 def noise(rng, without=b""):
-    """Bytes of all kinds but newlines."""
+    """Random bytes except newlines."""
     n = rng.choice([0, 1, 5, 5, 20, 20, 70])
     if rng.random() < 0.3:
         data = bytes(rng.choices(range(256), k=n))
@@ -210,8 +210,8 @@ class Json(Columns):
 
 
 class Traffic:
-    """When lines come, and of which key. fine: no two things are due at the
-    same time, but for what boundaries asks for."""
+    """Times and keys of lines. fine: no two timers are due at the same time, except
+    where boundaries are requested."""
 
     def __init__(self, rng, keys, ttl, fine, boundaries):
         self.rng = rng
@@ -265,7 +265,7 @@ class Case:
 # Options.
 
 def text_of(ns):
-    """A duration, as one of the ways to write it."""
+    """A duration, in one of its notations."""
     for unit, one in (("h", 3600 * SECOND), ("m", 60 * SECOND), ("s", SECOND),
                       ("ms", 10**6), ("us", 1000)):
         if ns % one == 0:
@@ -296,8 +296,8 @@ def pick_limit(rng, verb, keys, only=None):
 
 
 def pick_verb(rng, verb, ttl, n):
-    """DURATION or RATE and the verb's own options; the lengths of time that
-    matter; and whether timers are of several lengths."""
+    """DURATION or RATE and the options of the verb; the durations that matter; and
+    whether timers have several lengths."""
     if verb == "delay":
         if rng.random() < 0.4:
             return None, [], [ttl], True
@@ -344,7 +344,7 @@ def make(rng, verb, n, kind):
     keys = rng.choice([1, 3, 50, 3000, n])
     operand, options, boundaries, mixed = pick_verb(rng, verb, ttl, n)
     key = pick_key(rng, verb, shape)
-    if "--repeat" in options:  # not so many that there is little else
+    if "--repeat" in options:  # not so many that they dominate
         keys = min(keys, 50)
         n = min(n, 5000)
         if key[1:] == ["0"]:
@@ -352,14 +352,14 @@ def make(rng, verb, n, kind):
     options += key + shape.options
     unit, form = pick_time(rng, shape, options, kind)
     if kind == "verb" and not shape.json and rng.random() < 0.03:
-        options.append("--json")  # then they are all bad
+        options.append("--json")  # then all lines are bad
     if operand is None:
         options += ["--ttl-field", shape.ttl]
     fine = False
     if kind != "lateness" and rng.random() < 0.3 or rng.random() < 0.1:
         options += pick_limit(rng, verb, keys,
                               None if kind == "verb" else ["evict", "pass"])
-        fine = mixed  # which of two makes room is to be clear
+        fine = mixed  # so that it is clear which of two makes room
     late = pick_disorder(rng, ttl, options, kind, fine)
     if rng.random() < 0.6:
         options += ["--on-eof", rng.choice(["drain", "flush", "flush", "drop"])]
@@ -375,7 +375,7 @@ def make(rng, verb, n, kind):
                        if k[:1] == b'"' else k for k in some]
         case.expect = [k for k in case.expect if b"\n" not in k]
         if "--max-keys" in options and kind == "state":
-            case.expect = None  # each run would watch those that gave way
+            case.expect = None  # each run would watch the displaced keys
         elif "--max-keys" in options:  # more would be refused
             options[options.index("--max-keys") + 1] = str(len(some) + 2)
     case.argv = ([operand] if operand else []) + options
@@ -441,7 +441,7 @@ def pick_time(rng, shape, options, kind):
 
 
 def pick_disorder(rng, ttl, options, kind, fine):
-    """How often a line comes late, and by how much."""
+    """How often a line is late, and by how much."""
     if kind == "lateness" or kind == "verb" and rng.random() < 0.2:
         by = rng.choice([1, ttl // 10 + 1, ttl, 3 * ttl])
         options += ["--lateness", text_of(by)]
@@ -463,8 +463,8 @@ def make_lines(rng, case, shape, n, unit, form, late, kind, sides, traffic):
         side = rng.randrange(sides)
         come = ns
         if kind == "lateness":
-            # Which side comes first at equal times is settled for lines that
-            # are kept, so for a join none is read when the clock is there.
+            # For kept lines it is defined which side comes first at equal times, so
+            # for a join no line is read when the clock is there.
             come = ns + rng.randrange(late[1] + (sides == 1))
             if sides == 2 and ns == 0:
                 come = 0
@@ -505,7 +505,7 @@ class Tool:
         return self.path(name)
 
     def command(self, case, data, more=()):
-        """The arguments, and what is on standard input."""
+        """The arguments, and the standard input."""
         argv = [case.verb] + case.argv + list(more)
         if case.expect is not None:
             expect = b"".join(key + b"\n" for key in case.expect)
@@ -521,8 +521,8 @@ class Tool:
 
 
 def told(stderr, verb):
-    """The counts, the numbers of bad lines, the total of them if told, and all
-    else on stderr."""
+    """The counts, the numbers of bad lines, their total if it was printed, and the rest
+    of stderr."""
     counts, bad, total, rest = "", [], None, []
     for line in stderr.decode("latin-1").splitlines():
         if line.startswith(f"lawn {verb}: in="):
@@ -554,7 +554,7 @@ def differs(what, got, expected):
 
 
 def compare_verb(tool, case):
-    """None: they agree."""
+    """Returns None if they agree."""
     data = case.data()
     argv, stdin = tool.command(case, data)
     f, code = reference.run(argv, data)
@@ -562,7 +562,7 @@ def compare_verb(tool, case):
     output = b"".join(line + b"\n" for line in f.out)
     counts, bad, total, rest = told(r.stderr, case.verb)
     n = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", counts)}
-    if f.stopped:  # how far it has read is its own affair
+    if f.stopped:  # the number of lines read is unspecified
         for name in ("in", "discarded", "dropped"):
             f.n[name] = n.get(name)
         if case.verb == "join":
@@ -575,9 +575,9 @@ def compare_verb(tool, case):
     if n["in"] != n["out"] + n["dropped"] + n["held"]:
         return "lines are lost: " + counts
     if case.verb == "join":
-        wrong = differs("bad lines told", len(bad), min(10, n["bad"]))
+        wrong = differs("reported bad lines", len(bad), min(10, n["bad"]))
     else:
-        wrong = differs("bad lines told", bad, f.bad_lines[:10])
+        wrong = differs("reported bad lines", bad, f.bad_lines[:10])
     if n["bad"] > 10:
         wrong = wrong or differs("bad lines", total, n["bad"])
     if not f.stopped or n["bad"] <= 10:
@@ -599,7 +599,7 @@ def compare_lateness(tool, case):
     counts = told(ordered.stderr, case.verb)[0]
     if " late=0 " not in counts:
         return "a line is late: " + counts
-    # Where it is not settled what makes room, anything goes.
+    # If it is unspecified which timer makes room, any result is allowed.
     reference.run(plain[:at] + plain[at + 2:], data)
     return first_difference(shuffled.stdout, ordered.stdout) \
         or differs("stderr", shuffled.stderr, ordered.stderr) \
@@ -607,7 +607,7 @@ def compare_lateness(tool, case):
 
 
 def time_of(f, raw):
-    """The time of a line; None: it is bad."""
+    """The time of a line; None if it is bad."""
     try:
         return f.parse(raw.rstrip(b"\n")).time
     except reference.Bad:
@@ -615,14 +615,14 @@ def time_of(f, raw):
 
 
 def cut(rng, case):
-    """The inputs in pieces, as whole lines, at the same times."""
+    """Splits the inputs into whole lines, at the same times."""
     cuts = rng.choice([1, 2, 3])
     if case.verb != "join":
         lines = [raw for _, raw in case.inputs[0]]
         at = sorted(rng.randrange(len(lines) + 1) for _ in range(cuts))
         at = [0] + at + [len(lines)]
         return [[b"".join(lines[a:b])] for a, b in zip(at, at[1:])]
-    # Some that were made to be bad are good for a join.
+    # Some lines that were made bad are good for a join.
     f = reference.Join(reference.options([case.verb] + case.argv))
     inputs = [[(time_of(f, raw), raw) for _, raw in lines]
               for lines in case.inputs]
@@ -643,7 +643,7 @@ def cut(rng, case):
 
 
 def pick_durations(rng, case, count):
-    """Of each run; none if all are to have the one of the case."""
+    """The DURATION of each run; None if all use that of the case."""
     if case.verb not in ("delay", "debounce") or rng.random() < 0.5 or \
             set(case.argv) & {"--ttl-field", "--max-keys", "--max-lines"}:
         return []
@@ -690,7 +690,7 @@ def compare_state(tool, case, rng):
 
 
 def compare(tool, case, kind, seed):
-    """None, what is wrong, or "ambiguous"."""
+    """Returns None, the difference, or "ambiguous"."""
     try:
         if kind == "verb":
             return compare_verb(tool, case)
@@ -702,7 +702,7 @@ def compare(tool, case, kind, seed):
 
 
 def shrink(tool, case, kind, seed, wrong):
-    """Leaves out lines as long as the same is wrong, for a minute."""
+    """Removes lines as long as the difference is the same, for a minute."""
     until = time.monotonic() + 60
     for lines in case.inputs * 2:
         size = len(lines) // 2
@@ -738,7 +738,7 @@ def report(tool, case, kind, seed, wrong):
 
 
 def trial(tool, kind, verb, seed, n):
-    """One case: 1 if it agrees, 0 if there was nothing to compare."""
+    """Runs one case: returns 1 if it agrees, 0 if there was nothing to compare."""
     rng = random.Random(seed)
     case = make_expect(rng) if n == 0 else make(rng, verb, n, kind)
     wrong = compare(tool, case, kind, seed)
@@ -751,7 +751,7 @@ def trial(tool, kind, verb, seed, n):
 
 
 def run_one(tool, name, seed, lines, only):
-    """All cases of a name. Returns how many agreed, and of how many."""
+    """Runs all cases of a name. Returns how many agreed, and their number."""
     if name == "expect":
         cases = max(lines // 50, 1)
         return sum(trial(tool, "verb", "absent", f"{seed}/{name}/{i}", 0)
@@ -763,7 +763,7 @@ def run_one(tool, name, seed, lines, only):
     left = lines
     index = good = 0
     while left > 0:
-        # The last ones are the large ones, one of each verb.
+        # The last cases are the large ones, one for each verb.
         large = left <= lines // 2
         n = max(lines // 2 // len(verbs), 1) if large else rng.choice(SMALL)
         verb = verbs[index % len(verbs)]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""filter_reference.py VERB [OPTION]... [FILE]... - what lawn's filters say in
-event time, as plainly as can be told; --time-field is not optional here.
+"""filter_reference.py VERB [OPTION]... [FILE]... - a simple reference implementation of
+lawn's filters in event time; --time-field is required here.
 
-It is for comparing with. Each verb is a few lines over a dict of keys and a
-heap of what is due; nothing is clever. Where nobody says which of two is to
-make room, since both are due at the same nanosecond, it raises Ambiguous, and
-there is nothing to compare."""
+It exists for comparison. Each verb is a few lines over a dict of keys and a heap of
+deadlines, as simple as possible. If two timers are due at the same nanosecond and it is
+unspecified which of them makes room, it raises Ambiguous, and there is nothing to
+compare."""
 import argparse
 import calendar
 import heapq
@@ -21,7 +21,7 @@ from math import ceil
 SECOND = 10**9
 NEVER = 2**64 - 1
 KEY_MAX = 65_000
-UNITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}  # digits of a unit, in ns
+UNITS = {"s": 9, "ms": 6, "us": 3, "ns": 0}  # decimal digits of a unit in ns
 LENGTHS = {"d": 86400 * SECOND, "h": 3600 * SECOND, "m": 60 * SECOND,
            "s": SECOND, "ms": 10**6, "us": 1000, "ns": 1}
 COUNTS = ("in out dropped held made merged refused bad discarded late evicted "
@@ -33,17 +33,17 @@ class Bad(Exception):
 
 
 class Ambiguous(Exception):
-    """What comes now is nobody's promise."""
+    """The result is unspecified from here on."""
 
 
 class Stop(Exception):
-    """The end before the end of the input, and the exit code."""
+    """The filter ends before the end of the input, with this exit code."""
 
 
 # Times and lengths of time.
 
 def number(text, unit):
-    """A decimal number of units as nanoseconds, cut off; None: it is none."""
+    """A decimal number of units as nanoseconds, truncated; None if it is invalid."""
     if not re.fullmatch(rb"\d+(\.\d+)?([eE][+-]?\d+)?", text):
         return None
     value = Decimal(text.decode())
@@ -53,7 +53,7 @@ def number(text, unit):
 
 
 def duration(text):
-    """1h30m as nanoseconds; None: it is none."""
+    """1h30m as nanoseconds; None if it is invalid."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|us|ns|d|h|m|s)", text)
     if not parts or "".join(map("".join, parts)) != text:
         return None
@@ -82,13 +82,13 @@ def calendar_time(text):
     if m[8]:
         off = (int(m[9]) * 60 + int(m[10])) * 60
         seconds -= off if m[8] == b"+" else -off
-    if second == 60 and seconds % 86400:  # leap seconds end a day of UTC
+    if second == 60 and seconds % 86400:  # leap seconds are at the end of a UTC day
         return None
     return seconds * SECOND + int(((m[7] or b"") + b"0" * 9)[:9])
 
 
 def read_time(text, unit):
-    """Nanoseconds, and whether it was a number."""
+    """Returns nanoseconds, and whether the text was a number."""
     ns = number(text, unit)
     form = "number"
     if ns is None:
@@ -99,7 +99,7 @@ def read_time(text, unit):
 
 
 def decimal(ns, unit="s"):
-    """Exact, without zeros at the end of the fraction."""
+    """Prints exactly, without trailing zeros of the fraction."""
     digits = UNITS[unit]
     if digits == 0:
         return str(ns)
@@ -129,8 +129,8 @@ ESCAPE = re.compile(r"\\u([dD][89abAB]..)\\u([dD][c-fC-F]..)|\\u(....)|\\(.)",
 
 
 def unescape(raw):
-    """A string's bytes, from what stands between the quotes; raw has a
-    character per byte."""
+    """Decodes a string from the text between the quotes; raw has a character per
+    byte."""
     def one(m):
         if m[1]:
             char = chr(0x10000 + ((int(m[1], 16) & 0x3ff) << 10)
@@ -160,8 +160,8 @@ def json_path(text):
 
 
 def parts(text, at):
-    """The members or elements of what begins at text[at]: names or numbers, and
-    where their values begin. The text is known to be right."""
+    """The members or elements of the value at text[at]: names or numbers, and the
+    positions of their values. The text is known to be valid."""
     is_object = text[at] == "{"
     index = 0
     at = BLANKS.match(text, at + 1).end()
@@ -211,7 +211,7 @@ class Field:
             self.column = int(text)
 
     def find(self, line, text):
-        """The field's bytes; text is the line if it is JSON."""
+        """Returns the field's bytes; text is the line if it is JSON."""
         if self.is_json:
             return json_find(text, self.steps)
         if hasattr(self, "regex"):
@@ -237,8 +237,8 @@ class Field:
 # Output.
 
 def json_string(key):
-    """Bytes as a JSON string; a lone surrogate is an escape, each other byte that
-    is no UTF-8 is U+FFFD."""
+    """Encodes bytes as a JSON string. A lone surrogate becomes an escape, any other
+    invalid UTF-8 byte U+FFFD."""
     text = ""
     at = 0
     while at < len(key):
@@ -262,11 +262,11 @@ def bare(line):
     return line[:-1] if line.endswith(b"\r") else line
 
 
-# What is due, and when.
+# Timers.
 
 class Timers:
-    """Names and when they are due; those of one time in the order in which they
-    were started, but those of a higher rank later."""
+    """Names and their deadlines. Names with one deadline are in the order of their
+    starts; those of a higher rank come later."""
 
     def __init__(self):
         self.of = {}
@@ -289,7 +289,7 @@ class Timers:
             heapq.heappop(self.heap)
 
     def next(self):
-        """When the first is due; None: there is none."""
+        """The earliest deadline, or None."""
         self.tidy()
         return self.heap[0][0] if self.heap else None
 
@@ -300,14 +300,14 @@ class Timers:
         return due, name
 
     def evict_oldest(self):
-        """The one started first, to make room."""
+        """Removes the timer started first, to make room."""
         name = next(iter(self.of))
         del self.of[name]
         return None, name
 
     def evict(self):
-        """The first, to make room. Those of one ttl are in order, others not; a
-        ttl of None is like no other."""
+        """Removes the first timer, to make room. Timers of one ttl are in order, others
+        are not; a ttl of None differs from all others."""
         self.tidy()
         ttl = self.heap[0][4]
         due, name = self.pop()
@@ -326,8 +326,8 @@ class Line:
 
 
 class Filter:
-    """What the verbs have in common: the clock, the counts, the end."""
-    drops = False  # keys with what is held
+    """Common to all verbs: the clock, the counts, the end."""
+    drops = False  # keys with pending lines
     def __init__(self, o):
         self.o = o
         self.out = []
@@ -384,7 +384,7 @@ class Filter:
         return parsed
 
     def read(self, number, raw, side=0):
-        """Parses; None: it is bad, and has been counted."""
+        """Parses a line; None if it is bad, which is counted."""
         self.n["in"] += 1
         try:
             return self.parse(raw, side)
@@ -404,12 +404,12 @@ class Filter:
         heapq.heappush(self.kept, (line.time, line.side, self.serial, line))
         self.clock = max(self.clock, newest - self.o.lateness)
         self.treat(self.clock)
-        self.n["late"] += late  # unless it was given back
+        self.n["late"] += late  # unless the line was put back
         self.advance(self.clock)
 
     def treat(self, now):
         while self.kept and self.kept[0][0] <= now:
-            self.advance(self.kept[0][0])  # which may end it all
+            self.advance(self.kept[0][0])  # which may end the run
             self.line(heapq.heappop(self.kept)[3])
 
     def advance(self, now):
@@ -429,7 +429,7 @@ class Filter:
         self.out.append(line)
 
     def shown(self, ns):
-        """A time, for people and for JSON alike but for the quotes."""
+        """A time, for text and JSON output alike except for the quotes."""
         if self.form == "number":
             return decimal(ns, self.o.time_unit or self.time_fields[0].unit())
         return f'"{rfc3339(ns)}"' if self.json else rfc3339(ns)
@@ -457,7 +457,7 @@ class Filter:
         return bool(self.timers)
 
     def overflow(self):
-        """At a limit. True: the line is to pass."""
+        """Applies a limit. Returns true if the line is to pass."""
         if self.o.overflow == "fail":
             self.n["discarded"] += 1
             raise Stop(3)
@@ -470,7 +470,7 @@ class Filter:
         elif self.o.on_eof == "save":
             n["held"] = self.held()
         n["dropped"] = n["merged"] + n["refused"] + n["bad"] + n["discarded"]
-        # What is dropped is not known any more; throttle keeps its tokens.
+        # A dropped key is no longer known; throttle keeps its tokens.
         dropped = code == 0 and self.o.on_eof == "drop" and self.drops
         n["keys"] = 0 if dropped else self.keys()
         if self.o.verb != "join" or code == 0:
@@ -508,7 +508,7 @@ class Debounce(Filter):
     def __init__(self, o):
         super().__init__(o)
         self.bursts = {}
-        self.lines = 0  # held, if all are
+        self.lines = 0  # pending, if all lines are kept
 
     def line(self, line):
         o = self.o
@@ -558,12 +558,12 @@ class Debounce(Filter):
             self.make(b"%d\t%s" % (len(burst), last))
 
     def held(self):
-        """Lines that may be written yet: of counted bursts, none."""
+        """Pending lines: none for counted bursts."""
         return {"all": self.lines, "count": 0}.get(self.o.emit,
                                                    len(self.bursts))
 
     def finish(self, code=0):
-        if self.o.emit != "all":  # those that their burst has swallowed
+        if self.o.emit != "all":  # lines that their burst has absorbed
             self.n["merged"] += self.lines - self.held()
         super().finish(code)
 
@@ -572,9 +572,9 @@ class Debounce(Filter):
 
 
 class Throttle(Filter):
-    """Names of timers are lines that wait. Those in known are keys: until an
-    empty bucket would be full, counted from the last line that got a token, and on
-    until theirs is."""
+    """Names of timers are waiting lines. Those in known are keys: until an empty bucket
+    would be full again, counted from the last line that got a token, and at least until
+    the key's bucket is full."""
 
     def __init__(self, o):
         super().__init__(o)
@@ -588,7 +588,7 @@ class Throttle(Filter):
             if self.overflow():
                 return self.write(line)
             self.n["evicted"] += 1
-            del self.tat[self.known.evict()[1]]  # what waits, waits on
+            del self.tat[self.known.evict()[1]]  # waiting lines keep waiting
         tat = max(self.tat.get(key, 0), now) + o.token
         leaves = max(Fraction(now), tat - o.burst * o.token)
         if o.queue is not None and leaves - now > o.queue * o.token:
@@ -673,9 +673,9 @@ class Watch:
 
 
 class Absent(Filter):
-    """Names of timers are keys; a key that is absent has one if it repeats. The
-    dict has the keys in the order of their last lines, and so the one to forget
-    first is the first: absent ones have been silent for longer."""
+    """Names of timers are keys; an absent key has a timer if it repeats. The dict has
+    the keys in the order of their last lines, so the first is forgotten first: absent
+    keys have been silent for longer."""
 
     def __init__(self, o):
         super().__init__(o)
@@ -863,7 +863,7 @@ VERBS = {"delay": Delay, "debounce": Debounce, "throttle": Throttle,
 # Running one.
 
 def options(argv):
-    """The options of a command; it is known to be a right one."""
+    """Parses the options of a command that is known to be valid."""
     p = argparse.ArgumentParser()
     p.add_argument("verb", choices=VERBS)
     p.add_argument("operands", nargs="*")
@@ -912,8 +912,8 @@ def lines_of(data):
 
 
 def merged(f, left, right):
-    """The good lines of two inputs by their times, the left one first. All of
-    them are read before, so that the counts are right at the end only."""
+    """The good lines of two inputs by their times, the left one first. Reads all of them
+    first, so the counts are right only at the end."""
     sides = []
     for side, lines in enumerate((left, right)):
         read = [f.read(i, raw, side) for i, raw in enumerate(lines, 1)]
@@ -927,9 +927,9 @@ def merged(f, left, right):
 
 
 def run(argv, inputs, durations=()):
-    """Runs a command on the bytes of its inputs, each with a DURATION of its
-    own if these are given. Returns the filter and the exit code; f.out has the
-    lines that it wrote, f.n the counts."""
+    """Runs a command on the bytes of its inputs, each with its own DURATION if given.
+    Returns the filter and the exit code; f.out has the lines that it wrote, f.n the
+    counts."""
     o = options(argv)
     f = VERBS[o.verb](o)
     code = 0
@@ -956,7 +956,7 @@ def run(argv, inputs, durations=()):
 
 
 def said(f):
-    """What it says at the end, without the numbers of bad lines."""
+    """Returns the messages at the end, without the numbers of bad lines."""
     out = []
     n = f.n
     if 0 < n["bad"] == n["in"]:

@@ -43,7 +43,7 @@ END
 END
 }
 
-@test "--max-duration ends a session though lines go on" {
+@test "--max-duration ends a session though lines continue" {
     given 'a 0' 'a 4' 'a 8' 'a 9.999999999' 'a 10' 'a 12' 'b 50'
     gives session 5s -k 1 --time-field 2 --max-duration 10s <<END
 a	4	0	9.999999999	9.999999999	max-duration
@@ -84,7 +84,7 @@ a	1	5	5	0	max-events
 END
 }
 
-@test "at the end: flush ends sessions early, drop tells nothing of them" {
+@test "at the end: flush ends sessions early, drop writes nothing" {
     given 'a 0' 'b 1' 'a 2'
     gives session 5s -k 1 --time-field 2 --on-eof flush <<END
 b	1	1	1	0	eof
@@ -113,7 +113,7 @@ END
     refuses 3 session 50s -k 1 --time-field 2 --max-keys 2 --overflow fail
 }
 
-@test "a carriage return is no part of a key" {
+@test "a carriage return does not belong to a key" {
     given_bytes '0 a\r\n1 a\n2 a\r\n'
     gives session 5s -k 2 --time-field 1 <<END
 a	3	0	2	2	gap
@@ -138,13 +138,13 @@ a	2	0.000000001	4	3.999999999	max-duration
 b	3	0.000000001	6	5.999999999	max-duration
 c	1	5	5	0	gap
 END
-    # One of them by its gap, at the same nanosecond.
+    # One of them ends by its gap, at the same nanosecond.
     given 'b 0' 'x 2' 'b 5' 'b 6'
     gives session 8s -k 1 --time-field 2 --max-duration 10s <<END
 x	1	2	2	0	gap
 b	3	0	6	6	max-duration
 END
-    # Their last lines had different times left: still the one that came first.
+    # Their last lines had different remaining times: still the first one comes first.
     given 'c 1' 'b 1' 'c 2'
     gives session 8ns -k 1 --time-field 2 --time-unit ns --max-duration 7ns <<END
 b	1	1	1	0	max-duration

@@ -105,7 +105,7 @@ END
     given 'a 1'
     words=("cannot lock the state none/s" "No such file or directory")
     refuses 3 delay 5s --time-field 2 --state none/s
-    # The lock is there, but nothing else can be created.
+    # The lock exists, but nothing else can be created.
     [ "$(id -u)" -eq 0 ] || skip "needs root to become another user"
     mkdir closed
     : >closed/s.lock
@@ -151,7 +151,7 @@ END
     gives_nothing absent 5s -k 1 --time-field 2 --state absent --on-eof save
     gives_nothing session 5s -k 1 --time-field 2 --state session --on-eof save
     gives_nothing join 5s -k 1 --time-field 2 --state join --on-eof save left right
-    # They end early, with lines that were read ahead: the end of the input would
+    # They end early, with lines that were read ahead: at the end of the input they would
     # process lines that are ahead of the clock.
     words=("--max-lines 1")
     refuses 3 join 5s -k 1 --time-field 2 --max-lines 1 --overflow fail --state ahead left right
@@ -169,7 +169,7 @@ states="delay debounce throttle dedupe absent session join ahead early"
     done
 }
 
-# Writes a state that is kept with the tests to the file of that name.
+# Writes a stored state of the tests to the file of that name.
 kept_state() {
     # shellcheck disable=SC2059 # the format is the bytes
     printf "$(sed 's/ /\\x/g' "$BATS_TEST_DIRNAME/states/$1.hex" | tr -d '\n')" >"$1"

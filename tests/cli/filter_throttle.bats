@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0
 load filter.bash
 
 @test "a line that finds no token waits for its own" {
-    # m to q tell the time: a's second line leaves at 10, its third at 20, before
+    # m to q advance the clock: a's second line leaves at 10, its third at 20, before
     # the lines of those times.
     given 'a 0' 'a 1' 'a 2' 'm 9.999999999' 'n 10' 'o 11' 'p 20' 'q 29' 'a 30'
     gives throttle 1/10s -k 1 --time-field 2 <<END
@@ -87,7 +87,7 @@ END
     gives throttle 1/5s -k 1 --time-field 2 --queue 0 <out
 }
 
-@test "--queue: so many lines of a key wait, further ones are refused" {
+@test "--queue: N lines of a key wait, further ones are refused" {
     given 'a 0 1' 'a 0 2' 'a 0 3' 'a 0 4' 'b 0 1' 'a 5 5' 'a 7 6'
     # At 5 the second leaves, and the fifth takes its place.
     gives throttle 1/5s -k 1 --time-field 2 --queue 2 <<END
@@ -156,7 +156,7 @@ END
 # [F3]
 @test "--max-keys: a bucket makes room" {
     given 'a 0' 'b 1' 'c 2' 'a 3' 'c 4'
-    # c drives a out, and a gets a new bucket that drives b out.
+    # c displaces a, and a gets a new bucket that displaces b.
     gives throttle 1/5s -k 1 --time-field 2 --drop --max-keys 2 <<END
 a 0
 b 1
@@ -202,7 +202,7 @@ END
 
 # [F3]
 @test "--max-lines: the oldest line makes room, of whatever key" {
-    # When the last comes, b's line is due at 11, a's only at 20, but came before.
+    # When the last line arrives, b's line is due at 11, a's at 20, but a's came first.
     given 'a 0 1' 'a 0 2' 'a 0 3' 'b 1 1' 'b 1 2' 'b 1 3'
     gives throttle 1/10s -k 1 --time-field 2 --max-lines 2 <<END
 a 0 1

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What lawn says of itself, and that it takes options as it says. LAWN names the
-# tool, by default build/lawn.
+# The help of lawn, and that it accepts the documented options. LAWN names the tool, by
+# default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -13,12 +13,12 @@ setup() {
     cd "$BATS_TEST_TMPDIR/empty" || return
 }
 
-# The verbs that a help lists, a line each.
+# The verbs that a help lists, one per line.
 listed_verbs() {
     sed -n '/^options/,$d; s/^  \([a-z]\{1,\}\) .*/\1/p'
 }
 
-# All verbs, a line each, and an empty line for none: "trace stats".
+# All verbs, one per line, and an empty line for none: "trace stats".
 all_verbs() {
     local verb
     echo
@@ -29,12 +29,12 @@ all_verbs() {
     done
 }
 
-# The examples of a verb's help, as the script that they are.
+# The examples in the help of a verb, as a script.
 example() {
     lawn $1 --help | sed -n '/^examples\{0,1\}:$/,$s/^  //p'
 }
 
-# Runs a script as someone would who types it, with a bound on its time.
+# Runs a script as a user would type it, with a time limit.
 types() {
     run --separate-stderr timeout 300 bash -euo pipefail -c "$1" </dev/null
 }
@@ -78,7 +78,7 @@ types() {
     done
 }
 
-@test "the first help tells of no option that there is not" {
+@test "the first help lists only existing options" {
     lawn completion table | cut -f 4 | sort -u >options
     printf 'help\nversion\n' >>options
     while read -r option; do
@@ -90,7 +90,7 @@ types() {
         grep -vx -e -F | sort -u)
 }
 
-@test "long texts of options are broken, and go on below where they began" {
+@test "long texts of options are wrapped and aligned" {
     lawn debounce --help >help
     line="$(grep -n -m 1 -e '--on-eof WHAT' help)"
     column="${line#*:}"
@@ -99,7 +99,7 @@ types() {
     [[ "$next" =~ ^\ +[a-z] ]]
     [ "${next:0:${#column}}" = "${column//?/ }" ]
     [ "${next:${#column}:1}" != " " ]
-    # A name that leaves no room has its text below.
+    # The text of a long name is on the next line.
     run grep -A 1 -e '--right-time-field FIELD$' <(lawn join --help)
     [[ "${lines[1]}" =~ ^\ {20,30}[a-z] ]]
 }
@@ -109,13 +109,13 @@ types() {
     [[ "$output" == *$'\n  -k, --key KEY  '*$'\ncommon options:\n'* ]]
     [[ "$output" == *$'\ncommon options:\n'*$'\n      --stats[=SEC]  '* ]]
     [[ "$output" == *$'\n      --help  '*"print this help and exit"* ]]
-    # Who has no letters leaves no room for them.
+    # A list without letters reserves no space for them.
     run lawn demo --help
     [[ "$output" == *$'\n  --timers N  '*$'\n  --help '* ]]
     [[ "$output" != *"common options"* ]]
 }
 
-@test "examples work as they stand" {
+@test "examples work unchanged" {
     cp "$traces/small.trace" timers.trace
     cp "$traces/twitter.csv" cluster52
     count=0
@@ -125,7 +125,7 @@ types() {
         case $verb in
         demo) script="$script --seconds 0.05" ;;
         bench) script="$script --quick" ;;
-        top) # a server of our own
+        top) # with a test server
             command -v python3 >/dev/null || skip "python3 is missing"
             mkdir server
             "$BATS_TEST_DIRNAME/top_server.py" "$PWD/server" plain 3>&- &
@@ -143,7 +143,7 @@ types() {
     [ "$count" -eq "$(all_verbs | wc -l)" ]
 }
 
-@test "the examples of the first help do what is said there" {
+@test "the examples of the first help do what they document" {
     types "$(example "")"
     [[ "${lines[0]}" == absent$'\t'attic$'\t'*$'\t'1 ]]
     [[ "${lines[1]}" == absent$'\t'cellar$'\t'*$'\t'1 ]]
@@ -156,13 +156,13 @@ types() {
     [ "${#lines[@]}" -eq 8 ]
 }
 
-# What "lawn debounce 1s" makes of three lines, with further arguments.
+# The output of "lawn debounce 1s" for three lines, with further arguments.
 bursts() {
     printf 'a,1 x\nb,1 x\na,1 y\n' | timeout 300 lawn debounce 1s \
         --on-eof flush "$@"
 }
 
-@test "a letter, a name and an equals sign all say the same" {
+@test "a letter, a name and an equals sign are equivalent" {
     expected=$'b,1 x\na,1 y'
     for arguments in "-k 1 -d ," "-k1 -d," "--key 1 --delimiter ," \
         "--key=1 --delimiter=," "--delimiter , -k 1" "-d, --key=1 -"; do
@@ -180,14 +180,14 @@ bursts() {
     [ "$(bursts --strict --strict -k 1 -d ,)" = "$(bursts -k 1 -d ,)" ]
 }
 
-@test "a value that may be left out stands after an equals sign only" {
+@test "an optional value follows an equals sign only" {
     run --separate-stderr bursts --stats
     [ "$status" -eq 0 ]
     [[ "$stderr" == "lawn debounce: in=3 "* ]]
     run --separate-stderr bursts --stats=60
     [ "$status" -eq 0 ]
     [[ "$stderr" == "lawn debounce: in=3 "* ]]
-    # What follows is an operand.
+    # The next word is an operand.
     run --separate-stderr bursts --stats 60
     [ "$status" -eq 3 ]
     [[ "$stderr" == *"60"*"No such file"* ]]

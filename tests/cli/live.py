@@ -3,9 +3,9 @@
 
 Pipes, signals, full disks, state files, on the real clock. LAWN names the tool,
 by default build/lawn. A case is a function whose name is a sentence; it gets an
-empty folder. No case sleeps for something to have happened: each waits until it
-has, for at most PATIENCE seconds; and that a line is not early is told by clocks
-that were read before it was sent and after it came. [F5] is a guarantee of
+empty folder. No case sleeps until something should have happened: each waits until it
+has, for at most PATIENCE seconds. To check that a line is not early, a case reads the
+clock before it sends the line and after it receives it. [F5] is a guarantee of
 lawn-filters(1). Ends with "N passed, N failed".
 """
 
@@ -40,7 +40,7 @@ CASES = []
 
 
 class Skip(Exception):
-    """Why a case cannot be tried here."""
+    """Why a case is skipped."""
 
 
 def case(function):
@@ -49,12 +49,12 @@ def case(function):
 
 
 def now():
-    """On the clock that lawn goes by."""
+    """The time on the clock that lawn uses."""
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
 def wait_until(condition, what):
-    """Until it holds; it is looked at again and again."""
+    """Waits until the condition holds, by polling."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end, 'never: ' + what
@@ -66,7 +66,7 @@ def equal(got, expected):
 
 
 def unread(fd):
-    """Bytes that stand in a pipe."""
+    """The number of bytes in a pipe."""
     return struct.unpack('i', fcntl.ioctl(fd, termios.FIONREAD, b'\0' * 4))[0]
 
 
@@ -79,7 +79,7 @@ def text(lines):
 
 
 class Lawn:
-    """A filter with pipes at its ends, or what it is given instead."""
+    """A filter with pipes as input and output, or the given descriptors."""
 
     def __init__(self, *args, stdin=None, stdout=None, ignore=(), room=None,
                  close=(), prefix=(), limit=None, memory=None, **more):
@@ -135,13 +135,13 @@ class Lawn:
         return before
 
     def close(self):
-        """The end of its input."""
+        """Closes its input."""
         if self.stdin is not None:
             os.close(self.stdin)
             self.stdin = None
 
     def shut(self):
-        """Its reader goes."""
+        """Closes the reading end of its output."""
         if self.stdout is not None:
             os.close(self.stdout)
             self.stdout = None
@@ -158,19 +158,19 @@ class Lawn:
         return self.proc('stat').rsplit(')', 1)[1].split()[0] == letter
 
     def ready(self):
-        """It has begun to catch signals."""
+        """Waits until it catches signals."""
         wait_until(lambda: self.catches(signal.SIGTERM) or
                    self.catches(signal.SIGINT), 'it catches signals')
 
     def settle(self):
-        """It has taken what was sent, and waits."""
+        """Waits until it has read all input and waits for more."""
         self.ready()
         if self.stdin is not None:
             wait_until(lambda: unread(self.stdin) == 0, 'it reads')
         wait_until(lambda: self.state_is('S'), 'it waits')
 
     def fills(self):
-        """It waits for its reader."""
+        """Waits until it blocks on its full output."""
         self.ready()
         size = fcntl.fcntl(self.stdout, 1032)  # F_GETPIPE_SZ
         wait_until(lambda: unread(self.stdout) > size - 4096 and
@@ -181,7 +181,7 @@ class Lawn:
             not select.select([self.stdout], [], [], 0)[0]
 
     def line(self):
-        """The next line, and when it was seen."""
+        """The next line, and the time when it was seen."""
         end = time.monotonic() + PATIENCE
         while b'\n' not in self.buffer:
             left = max(0, end - time.monotonic())
@@ -193,7 +193,7 @@ class Lawn:
         return line.decode(), now()
 
     def rest(self):
-        """All that comes until it ends."""
+        """All output until it ends."""
         while self.stdout is not None:
             assert select.select([self.stdout], [], [], PATIENCE)[0], 'no end'
             got = os.read(self.stdout, 1 << 20)
@@ -204,7 +204,7 @@ class Lawn:
         return rest
 
     def lines(self):
-        """The same, whole lines."""
+        """The same, as whole lines."""
         rest = self.rest().decode()
         assert not rest or rest.endswith('\n'), f'a partial line: {rest[-50:]}'
         return rest.splitlines()
@@ -218,14 +218,14 @@ class Lawn:
         except subprocess.TimeoutExpired:
             raise AssertionError('it does not end') from None
         assert code == expected, \
-            f'exit {code}, expected {expected}; it said {self.said()!r}'
+            f'exit {code}, expected {expected}; stderr: {self.said()!r}'
 
     def said(self):
-        """So far; its own place in the file stays where it is."""
+        """The messages so far; does not move the filter's position in the file."""
         return os.pread(self.errors.fileno(), 1 << 24, 0).decode()
 
     def stats(self):
-        """Its counts, which add up."""
+        """Its counts, checked for consistency."""
         found = re.findall(r'^lawn \w+: (in=.*)$', self.said(), re.M)
         assert found, f'no counts: {self.said()!r}'
         counts = {name: int(number) for name, number
@@ -238,7 +238,7 @@ class Lawn:
 
 
 def writer_of(path):
-    """A named pipe, once someone reads it."""
+    """A named pipe, once it has a reader."""
     end = None
 
     def opened():
@@ -253,11 +253,11 @@ def writer_of(path):
 
 
 def run(*args, feed=b'', code=0):
-    """From the beginning to the end: its lines, and what it said."""
+    """Runs lawn to its end; returns its lines and its messages."""
     done = subprocess.run([LAWN, *map(str, args)], input=feed, check=False,
                           capture_output=True, timeout=PATIENCE)
     assert done.returncode == code, \
-        f'{args}: exit {done.returncode}, expected {code}; it said ' \
+        f'{args}: exit {done.returncode}, expected {code}; stderr: ' \
         f'{done.stderr.decode()!r}'
     return done.stdout.decode().splitlines(), done.stderr.decode()
 
@@ -476,8 +476,8 @@ def a_due_line_is_seen_while_a_file_is_read(folder):
     (folder / 'small').write_text('a\n')
 
     def in_time():
-        """Whether half of the file was read at most when we saw it; we may have
-        looked late."""
+        """Whether at most half of the file was read when the line was seen, which may
+        have been late."""
         with Lawn('debounce', '1ms', folder / 'small', folder / 'large', '-k',
                   1) as lawn:
             equal(lawn.line()[0], 'a')
@@ -780,7 +780,7 @@ def a_second_signal_ends_it_at_once(_):
 
 @case
 def a_second_hangup_is_ignored(folder):
-    """[F5] A terminal that goes may send two."""
+    """[F5] A terminal that is closed may send two signals."""
     args = ('delay', 0, '--state', folder / 's')
     lines = numbered(0, 1000)
     with Lawn(*args, room=4096) as lawn:
@@ -877,7 +877,7 @@ def a_full_disk_exits_4_and_is_reported(_):
             equal(lawn.stats()['in'], 1)
 
 
-FAILING = (  # options, what goes in, what is to come out in the end
+FAILING = (  # options, input, expected final output
     (('delay', '5s', '--time-field', 1), '1 a\n2 b\n9 c\n',
      ['1 a', '2 b', '9 c']),
     (('throttle', '1/10s', '--time-field', 1), '1 a\n2 b\n3 c\n',
@@ -979,7 +979,7 @@ def an_output_over_the_limit_of_its_size_is_reported_and_not_lost(folder):
 
 
 def stop_and_resume(folder, number, code, args, feed):
-    """The lines of a run that a signal ends, and those of the next."""
+    """The lines of a run that is ended by a signal, and those of the next run."""
     state = folder / 'state'
     with Lawn(*args, '--state', state, '--stats') as lawn:
         lawn.send(feed)
@@ -1021,7 +1021,7 @@ def what_a_signal_saves_the_next_run_writes_once(folder):
 
 @contextlib.contextmanager
 def pipe():
-    """Both ends of one that several runs read, one after the other."""
+    """Both ends of a pipe that several runs read, one after the other."""
     inner, outer = os.pipe()
     try:
         yield inner, outer
@@ -1032,7 +1032,7 @@ def pipe():
 
 
 def stopped_in_a_line(args, inner, outer, feed):
-    """A run that a signal ends when it has read what is fed: its lines."""
+    """Runs until a signal, sent when the input is read; returns the lines."""
     with Lawn(*args, '--stats', stdin=inner) as lawn:
         lawn.stdin = os.dup(outer)
         lawn.send(feed)
@@ -1080,7 +1080,7 @@ def a_part_of_a_line_is_not_glued_to_another_input(folder):
                 equal((counts['resumed'], counts['discarded']), (1, 1))
                 assert 'dropped an incomplete line from the state: its input is ' \
                     'no longer open' in lawn.said(), lawn.said()
-            equal(run(*args)[1], '')  # it is told once
+            equal(run(*args)[1], '')  # reported only once
 
 
 @case
@@ -1103,7 +1103,7 @@ def how_far_a_file_was_read_is_reported_when_it_ends_early(folder):
             seen = lawn.rest().decode().rpartition('\n')[0].splitlines()
             rest = text(lines[int(found[2]):])
             seen += run(*args, *extra, feed=rest)[0]
-            # The part of a line that it had read of a file counts for nothing.
+            # An incomplete line that was read from a file does not count.
             equal(seen, lines)
 
 
@@ -1234,18 +1234,18 @@ def lines_that_were_read_and_not_taken_do_not_wait_for_more(folder):
 
 
 class Killed:
-    """A delay that is killed at any moment, and what must hold then.
+    """A delay that is killed at any moment, and the conditions that must hold then.
 
-    A save that was seen after a line had been read has that line; one that was
-    seen after a line had been written does not have it any more."""
+    A state saved after a line was read contains that line; a state saved after a line
+    was written no longer contains it."""
 
     def __init__(self, folder):
         self.state = folder / 's'
         self.args = ('delay', '5ms', '--state', self.state, '--state-every',
                      '2ms')
-        self.sent = 0       # lines,
-        self.safe = 0       # of which so many must not be lost,
-        self.done = set()   # and these must not be written again
+        self.sent = 0       # lines sent
+        self.safe = 0       # lines that must not be lost
+        self.done = set()   # lines that must not be written again
         self.seen = []
 
     def saves(self):
@@ -1254,7 +1254,7 @@ class Killed:
         return 0
 
     def step(self, lawn):
-        """Sends some, waits for the state to be replaced, reads some."""
+        """Sends some lines, waits for a new state, reads some lines."""
         many = random.randrange(1, 50)
         lawn.send(text(numbered(self.sent, self.sent + many)))
         self.sent += many
@@ -1340,7 +1340,7 @@ def a_line_that_waits_for_the_other_input_is_saved_too(folder):
 
 
 def refused(path, args, word):
-    """It is told why, and the file stays as it is."""
+    """It is refused with a reason, and the file is not changed."""
     before = path.read_bytes()
     lines, said = run(*args, '--state', path, code=3)
     equal(lines, [])
@@ -1416,7 +1416,7 @@ def a_state_of_another_filter_is_refused_and_both_are_named(folder):
     run(*base, '--state', folder / 's', '--on-eof', 'save', feed=b'a 1\n')
     equal(run('debounce', '9s', *base[2:], '--state', folder / 's',
               '--lateness', '1s', '--max-keys', 5, feed=b'b 3\n')[0],
-          ['a 1', 'b 3'])  # this is none of its matters
+          ['a 1', 'b 3'])  # the other state does not matter
 
 
 @case
@@ -1446,7 +1446,7 @@ def a_state_in_no_folder_is_refused_at_the_start(folder):
 @case
 def a_state_in_a_folder_of_others_is_refused_at_the_start(folder):
     if os.getuid() != 0:
-        raise Skip('takes root, to be someone else')
+        raise Skip('needs root, to change the user')
     for part in (folder, folder.parent):
         part.chmod(0o755)
     tool = folder / 'lawn'
@@ -1496,7 +1496,7 @@ def a_state_that_cannot_be_saved_is_reported(folder):
 
 @case
 def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
-    """Told once, however often it is tried. [F5]"""
+    """Reported once, however often it is tried. [F5]"""
     (folder / 'in').mkdir()
     state = folder / 'in' / 's'
     args = ('delay', '1h', '--state', state)
@@ -1505,10 +1505,10 @@ def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
         wait_until(state.exists, 'it saves')
         (folder / 'in').rename(folder / 'out')
         wait_until(lambda: 'cannot save the state to ' in lawn.said(),
-                   'it tells')
+                   'a report')
         lawn.send('b\n')
         more = lawn.said().count(': in=') + 5
-        wait_until(lambda: lawn.said().count(': in=') >= more, 'it goes on')
+        wait_until(lambda: lawn.said().count(': in=') >= more, 'more reports')
         (folder / 'out').rename(folder / 'in')
         wait_until(lambda: 'saved to ' in lawn.said(), 'it saves again')
         lawn.send('c\n')
@@ -1523,7 +1523,7 @@ def a_state_that_cannot_be_saved_for_a_while_loses_nothing(folder):
 
 @case
 def a_state_that_is_saved_only_at_the_end_is_reported_once(folder):
-    """By the last save or one before it, whichever is the first that works."""
+    """Restored from the last save, or the one before, whichever is valid first."""
     (folder / 'in').mkdir()
     args = ('delay', '1h', '--state', folder / 'in' / 's')
     with Lawn(*args, '--state-every', '50ms') as lawn:
@@ -1531,7 +1531,7 @@ def a_state_that_is_saved_only_at_the_end_is_reported_once(folder):
         lawn.settle()
         (folder / 'in').rename(folder / 'out')
         wait_until(lambda: 'cannot save the state to ' in lawn.said(),
-                   'it tells')
+                   'a report')
         (folder / 'out').rename(folder / 'in')
         lawn.kill(signal.SIGTERM)
         lawn.exit(143)
@@ -1594,7 +1594,7 @@ def the_mode_of_a_state_is_kept_and_nothing_is_left_beside_it(folder):
 
 @case
 def what_a_crash_left_beside_a_state_is_in_no_ones_way(folder):
-    """[F13] It is always of one name, and is not written through a link."""
+    """[F13] Its name is fixed, and it is not written through a link."""
     (folder / 'other').write_text('mine')
     args = ('delay', '1h', '--state', folder / 's')
     run(*args, '--on-eof', 'save', feed=b'a\n')
@@ -1615,7 +1615,7 @@ def sanitized():
 
 @case
 def nothing_is_lost_when_memory_runs_out(folder):
-    """[F4 F5] And how far the files were read is told."""
+    """[F4 F5] And it reports how far the files were read."""
     if sanitized():
         raise Skip('the sanitizers take memory of their own')
     lines = numbered(0, 600_000)
@@ -1654,7 +1654,7 @@ def nothing_is_lost_when_memory_runs_out(folder):
 
 @case
 def no_key_is_lost_when_memory_runs_out(folder):
-    """[F5] Each line is of another key, and all keys are known after it."""
+    """[F5] Each line has another key, and all keys are known after it."""
     if sanitized():
         raise Skip('the sanitizers take memory of their own')
     (folder / 'in').write_bytes(text(numbered(0, 600_000)))
@@ -1686,7 +1686,7 @@ def a_bad_line_that_ends_it_loses_nothing(folder):
 
 
 def parts(data):
-    """The snapshots that a state is made of."""
+    """The snapshots in a state file."""
     out = []
     while data:
         at = 40
@@ -1736,7 +1736,7 @@ def a_line_leaves_after_its_time_where_the_clock_was_set_back(folder):
     run(*args, '--on-eof', 'save', feed=b'a\n')
     stores = parts((folder / 's').read_bytes())
     numbers = list(struct.unpack('<5Q', values(stores)[b'numbers']))
-    numbers[0] += 3600 * SECOND  # the clock was so much ahead then
+    numbers[0] += 3600 * SECOND  # the clock was ahead by this then
     stores = with_value(stores, b'numbers', struct.pack('<5Q', *numbers))
     stores[2] = [(timer[0] + 3600 * SECOND, *timer[1:]) for timer in stores[2]]
     (folder / 's').write_bytes(joined(stores))
@@ -1826,7 +1826,7 @@ def lines_that_do_not_belong_to_their_key_are_refused(folder):
 
 
 def check_numbers(state, args, expected):
-    """The two lines of its one key may have no other numbers and keys."""
+    """The two lines of its only key cannot have other numbers and keys."""
     whole = state.read_bytes()
     stores = parts(whole)
     for i in (0, 1):

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
-# The recipes of docs/RECIPES.md and the examples of lawn-filters(1), typed as
-# they stand there: tests/cli/recipes.py says how. LAWN names the tool, by
-# default build/lawn.
+# The recipes of docs/RECIPES.md and the examples of lawn-filters(1), run unchanged:
+# see tests/cli/recipes.py. LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -17,7 +16,7 @@ recipes() {
     timeout -k 10 900 tests/cli/recipes.py "$@"
 }
 
-# The recipe with the title $1 prints what the page says.
+# The recipe with the title $1 prints the documented output.
 recipe() {
     recipes run "$page" "$1"
 }
@@ -90,12 +89,12 @@ recipe() {
 }
 
 @test "there is a test of every recipe" {
-    recipes titles "$page" >"$BATS_TEST_TMPDIR/told"
+    recipes titles "$page" >"$BATS_TEST_TMPDIR/titles"
     sed -n "s/^    recipe '\(.*\)'$/\1/p" "$BATS_TEST_FILENAME" |
-        diff "$BATS_TEST_TMPDIR/told" -
+        diff "$BATS_TEST_TMPDIR/titles" -
 }
 
-@test "every example of lawn-filters(1) prints what the page says" {
+@test "every example of lawn-filters(1) prints the documented output" {
     recipes run man/lawn-filters.1
 }
 

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""recipes.py titles PAGE          the titles of its recipes
-   recipes.py run PAGE [TITLE]...  runs them, or all, as a reader types them
+"""recipes.py titles PAGE          prints the titles of its recipes
+   recipes.py run PAGE [TITLE]...  runs them, or all, as a reader would
 
-Of docs/RECIPES.md, or a page like it, a recipe is what stands below a heading
-"## TITLE". Its blocks are run in their order, in an empty folder of its own,
-with the tool that LAWN names, by default build/lawn, as the first lawn in PATH:
+In docs/RECIPES.md, or a similar page, a recipe is the text below a heading "## TITLE".
+Its blocks are run in order, in an empty folder, with the tool that LAWN names, by
+default build/lawn, as the first lawn in PATH:
 
-    ```sh      commands; what they print, errors included, must be
-    ```output  the block that follows, or nothing, and their status 0; on the
+    ```sh      commands; their output, including errors, must be
+    ```output  the block that follows, or empty, and their status 0; on the
                next line it may be ```text as well
-    ```ini     a unit of systemd's; it is named in its first line, and checked
-               by systemd itself, if that is there
-    ```text    what is not run
+    ```ini     a systemd unit, named in its first line, and checked by
+               systemd if that is installed
+    ```text    not run
 
-Any other block there is an error: nothing is left unchecked by mistake. Of a page in
-mdoc the displays are such blocks that a comment marks, .\\" no C shell and
-.\\" no C output; a recipe is one of the former with the text before it.
+Any other block is an error, so that nothing is left unchecked by mistake. In an mdoc
+page the blocks are displays marked by comments, .\\" no C shell and .\\" no C output;
+a recipe is one of the former with the text before it.
 
-Commands that talk to a server talk to one that is started for the recipe and
-stopped after it, on a free port: kcat to a mock cluster, which librdkafka has
-inside, and redis-cli to a redis-server. The page shows the usual ports.
+Commands that need a server use one that is started for the recipe on a free port and
+stopped after it: kcat a mock cluster inside librdkafka, redis-cli a redis-server. The
+page shows the usual ports.
 """
 
 import contextlib
@@ -46,7 +46,7 @@ PATIENCE_S = 120
 
 
 class Failed(Exception):
-    """A recipe does not do what its page says."""
+    """The output of a recipe differs from its page."""
 
 
 class Block:
@@ -121,7 +121,7 @@ def read_recipes(path):
 
 
 def wait_for(condition, what):
-    """Waits until the condition holds, and returns what it returned."""
+    """Waits until the condition holds, and returns its result."""
     until = time.monotonic() + PATIENCE_S
     while True:
         found = condition()
@@ -144,7 +144,7 @@ def found_in(path, pattern, process):
 
 @contextlib.contextmanager
 def running(*args, **options):
-    """A process of ours, which ends with the block."""
+    """A child process, which ends with the block."""
     process = subprocess.Popen(args, **options)
     try:
         yield process
@@ -158,7 +158,7 @@ def running(*args, **options):
 
 
 def write_command(folder, name, text):
-    """A command that stands first in PATH."""
+    """A command that is first in PATH."""
     path = os.path.join(folder, name)
     with open(path, 'w', encoding='utf-8') as out:
         out.write(text)
@@ -167,7 +167,7 @@ def write_command(folder, name, text):
 
 @contextlib.contextmanager
 def kafka(bin_folder):
-    """A Kafka cluster, inside a producer that has nothing to send yet."""
+    """A Kafka cluster, inside an idle producer."""
     kcat = shutil.which('kcat')
     log = os.path.join(bin_folder, 'kcat.log')
     with open(log, 'w', encoding='utf-8') as out, running(
@@ -189,7 +189,7 @@ exec %s "$@"
 
 @contextlib.contextmanager
 def redis(bin_folder):
-    """A Redis server on a free port; another may take that first."""
+    """A Redis server on a free port; another process may take the port first."""
     log = os.path.join(bin_folder, 'redis.log')
     client = shutil.which('redis-cli')
     for _ in range(10):
@@ -216,8 +216,7 @@ exec %s -p %s "$@"
 
 
 def run_commands(block, expected, folder, environment):
-    """Runs a block in a process group of its own, so that all of it can be
-    ended."""
+    """Runs a block in its own process group, so that all its processes can be ended."""
     process = subprocess.Popen(
         ['sh', '-c', block.text()], cwd=folder, env=environment,
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -237,7 +236,7 @@ def run_commands(block, expected, folder, environment):
 
 
 def check_unit(block, folder):
-    """Writes a unit where systemd can look at it."""
+    """Writes a unit where systemd can check it."""
     name = re.fullmatch(r'# .*/([\w-]+\.(?:service|socket))',
                         block.lines[0])
     if not name:
@@ -253,7 +252,7 @@ def check_units(names, folder):
     said = subprocess.run(['systemd-analyze', 'verify', '--man=no', *names],
                           cwd=folder, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
-    # It also complains of units of the machine's own.
+    # systemd also complains about units of the machine.
     wrong = [line for line in said.stdout.splitlines()
              if any(name in line for name in names)]
     if wrong:
@@ -261,8 +260,8 @@ def check_units(names, folder):
 
 
 def start_service(unit, folder, fifo):
-    """Runs what a unit starts, with its files in the folder, and a shorter
-    time; as systemd does, with a FIFO that has a writer at all times."""
+    """Runs the command of a unit, with its files in the folder, and a shorter time; as
+    in systemd, with a FIFO that always has a writer."""
     command = re.search(r'^ExecStart=(.*)', unit, re.M)[1].split()
     command = [LAWN if word == '/usr/bin/lawn' else
                re.sub(r'^/(?:etc|var/lib)/.*/', folder + '/', word)
@@ -272,8 +271,8 @@ def start_service(unit, folder, fifo):
 
 
 def check_service(text, folder):
-    """The service reports what is absent, ends as it should, and knows it
-    when it is started again."""
+    """The service reports absent keys, ends as it should, and remembers them when it is
+    started again."""
     status = int(re.search(r'^SuccessExitStatus=(\d+)', text, re.M)[1])
     path = os.path.join(folder, 'sensors.fifo')
     os.mkfifo(path)
@@ -282,7 +281,7 @@ def check_service(text, folder):
         with start_service(text, folder, fifo) as service:
             line = service.stdout.readline()
             if not line.startswith('absent\t'):
-                raise Failed('the service says %r' % line)
+                raise Failed('the service prints %r' % line)
             service.terminate()
             if service.wait(PATIENCE_S) != status:
                 raise Failed('SIGTERM: status %d' % service.returncode)
@@ -349,7 +348,7 @@ def main(arguments):
 
 
 if __name__ == '__main__':
-    # So that servers are stopped then, too.
+    # So that servers are stopped in this case, too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         sys.exit(main(sys.argv[1:]))

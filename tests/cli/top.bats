@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# lawn top, against servers that answer well, oddly, late or not at all; against
-# real ones see tests/module/live/top.py. LAWN names the tool, by default build/lawn.
+# lawn top with test servers whose replies are valid, odd, late or missing; for real
+# servers see tests/module/live/top.py. LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -29,7 +29,7 @@ until_true() {
     return 1
 }
 
-# Starts a server that answers so; its URL is in $url, its socket in $path.
+# Starts a server with this kind of replies; its URL is in $url, its socket in $path.
 serve() {
     local folder
     folder="$(mktemp -d "$BATS_TEST_TMPDIR/XXXXXX")"
@@ -42,24 +42,24 @@ serve() {
     commands="$folder/commands"
 }
 
-# With patience: a busy machine is no reason to fail.
+# With a long timeout, because the machine may be busy.
 top() {
     timeout 100 "$lawn" top --timeout "${patience:-60}" "$@"
 }
 
-# Ends the one in the background, which must end well.
+# Ends the tool in the background, which must exit with 0.
 ends() {
     kill -INT $!
     wait $!
 }
 
-# One table of a server that answers so.
+# Prints one table of a server with this kind of replies.
 table_of() {
     serve "$1"
     run --separate-stderr top --once "$url"
 }
 
-# One server fails, and the message has all of the words.
+# A server fails, and the message contains all the words.
 fails() {
     local mode="$1" word
     shift
@@ -73,14 +73,14 @@ fails() {
     done
 }
 
-# The cell of a column in the row of a key that has no blanks.
+# The cell of a column in the row of a key without spaces.
 cell() {
     awk -v column="$1" -v key="$2" '
         $NF == "KEY" { for (i = 1; i <= NF; i++) if ($i == column) at = i }
         at && $NF == key { print $at; exit }' <<<"$output"
 }
 
-# Whether $output is what this Python expression of it, as JSON in j, says.
+# Checks a Python expression about $output, parsed as JSON in j.
 json() {
     python3 -c 'import json, sys
 j = json.load(sys.stdin)
@@ -151,7 +151,7 @@ END
     json 'all("fired" not in q["per_second"] for q in j["queues"])'
 }
 
-@test "an older module that tells less is shown with what it tells" {
+@test "an older module is shown with the fields that it reports" {
     table_of old
     [ "$status" -eq 0 ]
     [ "$(cell LEN three)" = 15 ]
@@ -261,7 +261,7 @@ END
     [ "$(grep -c "127.0.0.1:$one_port .* one$" <<<"$output")" -eq 1 ]
 }
 
-@test "errors say what is wrong, and what to do" {
+@test "errors state the cause, and what to do" {
     fails no-module "module lawn is not loaded" "MODULE LOAD"
     fails no-auth NOAUTH LAWN_PASSWORD
     fails loading "LOADING" "wait until the server has loaded"
@@ -335,7 +335,7 @@ END
     ends
 }
 
-@test "URLs that are none are refused with what is wrong, but no password" {
+@test "invalid URLs are refused with the reason, but without the password" {
     while IFS='|' read -r bad words; do
         run --separate-stderr top --once "$bad"
         [ "$status" -eq 2 ]
@@ -382,7 +382,7 @@ for text in rounds:
     assert sum(line.startswith('SCAN') for line in lines) <= 16
     asked = [line for line in lines if line.startswith('LAWN.INFO')]
     assert len(asked) <= 1000 and len(asked) == len(set(asked))
-# It goes on where it was, so there is more to see each time.
+# It continues where it was, so each round shows more.
 assert 'SCAN 150 ' in rounds[0] and 'SCAN 160 ' in rounds[1]
 END
     output="$(sed -n 1p objects)"
@@ -393,7 +393,7 @@ END
     serve many
     run top --once --json --keys 100k --timeout 1m "$url"
     json 'len(j["queues"]) == 5000 and j["servers"][0]["all_keys_seen"]'
-    # Not all is seen of what has no end, but it has one.
+    # An endless list is never seen completely, but the walk ends.
     serve never-ends
     run top --once "$url"
     [ "$status" -eq 0 ]
@@ -413,7 +413,7 @@ END
         /^LAWN.INFO/ && ++asked > 1000 { exit 1 }' "$commands"
 }
 
-@test "a server that goes away is told, and asked again" {
+@test "a server that disconnects is reported, and asked again" {
     serve leaves
     "$lawn" top --timeout 60 --every 0.05 "$url" >tables &
     back() { sed '1,/closed the connection/d' tables | grep ' three$'; }
@@ -431,7 +431,7 @@ END
     ends
 }
 
-@test "if nobody answers at first, it gives up" {
+@test "if no server answers at first, it gives up" {
     run --separate-stderr top redis://127.0.0.1:1
     [ "$status" -eq 3 ]
     [ -z "$output" ]
@@ -462,8 +462,8 @@ END
     [ "$(cat code)" = 4 ]
 }
 
-# Runs it on a terminal of $1 columns, $2 rows and kind $3 until that shows $4,
-# ends it by SIGINT, and has what was written there in $output.
+# Runs it on a terminal of $1 columns, $2 rows and kind $3 until that shows $4, ends it by
+# SIGINT, and sets $output to what the terminal received.
 on_terminal() {
     command -v script >/dev/null || skip "script(1) is missing"
     script -qec true /dev/null </dev/null >/dev/null 2>&1 ||
@@ -474,7 +474,7 @@ sh -c 'echo \$\$ >pid; TERM=$3 exec "$lawn" top --timeout 60 --every 0.1 $url'
 echo "ended \$?"
 stty -a
 END
-    rm -f screen pid # of the time before: they would be taken for this one's
+    rm -f screen pid # left by an earlier run
     script -qec "sh on_terminal.sh" /dev/null </dev/null >screen 2>&1 &
     until_true grep -q "$4" screen
     kill -INT "$(cat pid)"
@@ -494,7 +494,7 @@ END
     for size in "40 10" "80 24" "200 50"; do
         set -- $size
         on_terminal "$1" "$2" xterm q0
-        frame="${output#*$'\033[H'}" # the first one
+        frame="${output#*$'\033[H'}" # the first frame
         frame="${frame%%$'\033[J'*}"
         frame="${frame//$'\033[K\r'/}"
         [[ "$frame" == *" q0"* ]] # a key with its first letters, in its row

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""top_server.py FOLDER MODE - a server for tests of lawn top that answers as MODE
-says: well, oddly, late or not at all.
+"""top_server.py FOLDER MODE - a server for tests of lawn top. MODE selects its replies:
+valid, odd, late or none.
 
-It listens on FOLDER/socket and on a port of 127.0.0.1 that it writes into
-FOLDER/port. Each command that came is a line of FOLDER/commands. It ends with
-the shell that started it.
+It listens on FOLDER/socket and on a port of 127.0.0.1 that it writes to FOLDER/port, and
+writes each received command as a line to FOLDER/commands. It ends with the shell that
+started it.
 """
 
 import ctypes
@@ -32,7 +32,7 @@ OLD = ('leased', 'dead', 'redelivered', 'acked', 'handed', 'sink')
 
 
 class Close(Exception):
-    """The server goes."""
+    """The server ends."""
 
 
 def bulk(text):
@@ -45,7 +45,7 @@ def array(*items):
 
 
 def info(section):
-    """INFO, with the sections that there are."""
+    """INFO, with its sections."""
     texts = {
         'server': 'redis_version:7.0.15\r\nvalkey_version:8.0.1\r\n',
         'replication': 'role:master\r\n',
@@ -74,7 +74,7 @@ def keys():
 
 
 def queue(key):
-    """LAWN.INFO, of which the length is that of the key's name, mostly."""
+    """LAWN.INFO; the length is usually that of the key's name."""
     if MODE == 'gone' and key == b'gone':
         return b'$-1\r\n'
     if MODE == 'no-permission':
@@ -118,7 +118,7 @@ def scan(cursor):
     return array(bulk(after), array(*map(bulk, page)))
 
 
-REPLIES = {  # to all that is asked
+REPLIES = {  # to all commands
     'http': b'HTTP/1.1 400 Bad Request\r\n\r\n',
     'binary': bytes(range(256)),
     'nested': b'*1\r\n' * 100,
@@ -136,7 +136,7 @@ REPLIES = {  # to all that is asked
 
 
 def reply(words):
-    """What to say to a command; nothing: b''."""
+    """The reply to a command; b'' for none."""
     word = words[0].upper()
     if MODE in REPLIES:
         return REPLIES[MODE]

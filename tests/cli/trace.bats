@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# lawn trace as its users meet it. LAWN names the tool, by default build/lawn.
+# lawn trace from a user's view. LAWN names the tool, by default build/lawn.
 
 bats_require_minimum_version 1.5.0
 
@@ -9,8 +9,8 @@ setup() {
     cd "$BATS_TEST_TMPDIR" || return
 }
 
-# Runs lawn trace with the arguments; it must exit with $1 and say each of the
-# words in the array $words on stderr.
+# Runs lawn trace with the arguments; it must exit with $1 and print each of the words in
+# the array $words on stderr.
 fails() {
     local code=$1
     shift
@@ -22,14 +22,13 @@ fails() {
     done
 }
 
-# A trace of the lines given, as printf reads them, in the file "trace".
+# Writes a trace of the given lines, formatted by printf, to the file "trace".
 trace() {
     printf '# lawn trace 1\n' >trace
     printf "$@" >>trace
 }
 
-# The trace whose line 2 is $1 must be refused, with $2 as what was expected and
-# $3 as what was found.
+# A trace whose line 2 is $1 must be refused: $2 was expected and $3 was found.
 refuses_line() {
     trace "$1"
     words=("lawn trace stats: trace:2: expected $2, found $3")
@@ -37,7 +36,7 @@ refuses_line() {
     [ "$(wc -l <<<"$stderr")" -eq 1 ]
 }
 
-# The figure at a path of the JSON of "lawn trace stats" of a file.
+# Prints the value at a path of the JSON of "lawn trace stats" of a file.
 figure() {
     "$lawn" trace stats --json "$1" | python3 -c '
 import json, sys
@@ -149,7 +148,7 @@ print(value)' "$2"
     refuses_line '# unit\n' "a unit: s, ms, us or ns" nothing
 }
 
-@test "time does not run back, and the unit stands first" {
+@test "time does not run back, and the unit comes first" {
     trace '5 stop a\n4 stop a\n'
     words=("trace:3: expected a TIME not before that of the previous event, found '4'")
     fails 3 stats trace

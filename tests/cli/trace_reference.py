@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""trace_reference.py LAWN SEED... - what `lawn trace stats` says about random
-traces, compared with a plain count.
+"""trace_reference.py LAWN SEED... - compares the output of `lawn trace stats` for random
+traces with a simple count.
 
 The reference keeps a dict of running timers and a heap of deadlines, and adds
 up the timers that run tick by tick where their number changes."""
@@ -14,7 +14,7 @@ LAST = 2**64 - 2  # no deadline is later
 
 
 def make(seed):
-    """Lines of a trace; each seed has its own kind of traffic."""
+    """The lines of a trace; each seed has its own kind of traffic."""
     rng = random.Random(seed)
     lines = 100_000
     ids = rng.choice([1, 50, 3000, 200_000])

@@ -1,7 +1,6 @@
-/* fuzz.h - what every fuzzer has: its entry, and how it says that something is
- * wrong.
+/* fuzz.h - the entry point of every fuzzer, and how it reports a failure.
  *
- * Built with -fsanitize=fuzzer; a broken promise is a crash.
+ * Built with -fsanitize=fuzzer; a broken promise aborts.
  */
 #ifndef LAWN_TESTS_FUZZ_H
 #define LAWN_TESTS_FUZZ_H

@@ -1,9 +1,9 @@
-/* fuzz_blades.c - the table of blades with TTLs that somebody has chosen: such as
- * share a home, a second home, or both. Against an array.
+/* fuzz_blades.c - the table of blades with TTLs that an attacker chose to share
+ * a home, a second home, or both. Compared with an array.
  *
- * The table is used as a start does: find, else claim, else it is an unqueued
- * timer. The hash is a product with an odd number, so each value of it has a
- * TTL, which is found by the inverse. An operation is two bytes.
+ * The fuzzer uses the table as a start does: find a blade, else claim one, else
+ * the timer is unqueued. The hash is a product with an odd number, so each hash
+ * value has a TTL, which the inverse yields. An operation is two bytes.
  */
 #include "internal.h"
 #include "small.h"
@@ -16,20 +16,20 @@
 struct fuzz_timer {
     struct lawn_timer timer;
     uint64_t ttl;
-    uint32_t blade; /* where it stands, FUZZ_ALONE: nowhere */
+    uint32_t blade; /* its blade; FUZZ_ALONE: none */
     bool running;
-    bool closed; /* its blade has been closed since */
+    bool closed; /* its blade has been closed since its start */
 };
 
 static struct lawn_blade fuzz_all[FUZZ_COUNT];
 static struct lawn_blades fuzz_blades;
 static struct fuzz_timer fuzz_timers[FUZZ_TIMERS];
-static uint64_t fuzz_ttls[FUZZ_COUNT];   /* whose blade it is; 0: nobody's */
-static uint32_t fuzz_counts[FUZZ_COUNT]; /* timers on it */
+static uint64_t fuzz_ttls[FUZZ_COUNT];   /* the TTL of a blade; 0: none */
+static uint32_t fuzz_counts[FUZZ_COUNT]; /* timers on a blade */
 static uint64_t fuzz_now;
 static uint32_t fuzz_stripes;
 
-/* The number whose product with the table's odd one is 1, by Newton's way. */
+/* The inverse of the table's odd multiplier modulo 2^64, by Newton's method. */
 static uint64_t
 fuzz_inverse(void)
 {
@@ -42,7 +42,8 @@ fuzz_inverse(void)
     return x;
 }
 
-/* Its hash has the home in bits 60 to 63, the second in 40 to 43. */
+/* A TTL whose hash has the home in bits 60 to 63, the second home in 40 to
+ * 43. */
 static uint64_t
 fuzz_ttl_of(uint8_t byte)
 {
@@ -54,7 +55,7 @@ fuzz_ttl_of(uint8_t byte)
     return inverse * (home * 5 << 60 | far * 5 << 40 | (1u + (byte >> 4)));
 }
 
-/* The set of a home, counted by sets: the hash as a fraction of all homes. */
+/* The set of a home: the hash as a fraction of the number of sets. */
 static uint32_t
 fuzz_set(uint64_t hash, uint64_t deadline)
 {
@@ -63,7 +64,8 @@ fuzz_set(uint64_t hash, uint64_t deadline)
     return home / LAWN_BLADES_WAYS + (uint32_t)(deadline % fuzz_stripes);
 }
 
-/* The blade of a TTL in a set, or FUZZ_ALONE; and whether one there is free. */
+/* The blade of a TTL in a set, or FUZZ_ALONE; and whether a blade there is
+ * free. */
 static uint32_t
 fuzz_find(uint32_t set, uint64_t ttl, bool *room)
 {
@@ -149,7 +151,7 @@ fuzz_stop(struct fuzz_timer *t)
     t->running = false;
 }
 
-/* Those of a blade fire from its front. */
+/* Fires the timers of a blade from its head. */
 static void
 fuzz_fire(uint32_t i)
 {
@@ -215,7 +217,7 @@ fuzz_table(const uint8_t *at, const uint8_t *end)
         case 5:
             fuzz_fire(at[1] % FUZZ_COUNT);
             break;
-        case 6: /* stripes change only where the clock moves */
+        case 6: /* stripes change only when the clock moves */
             fuzz_now += 1 + at[1] % 64;
             fuzz_stripes = (at[1] & 0x80) != 0 ? LAWN_BLADES_STRIPES : 1;
             fuzz_blades.stripe = (fuzz_stripes - 1) * LAWN_BLADES_WAYS;

@@ -1,15 +1,14 @@
-/* fuzz_callbacks.c - callbacks as little programs: a timer that fires starts,
- * stops, frees and moves itself and others, those due in the same tick above all,
- * halts the mow, tells the time, changes the resolution. See small.h.
+/* fuzz_callbacks.c - callbacks as small programs: a timer that fires starts,
+ * stops, frees and moves itself and others, mostly those due in the same tick,
+ * halts the mow, sets the time, changes the resolution. See small.h.
  *
- * The first byte says where TTLs and times come from: few; such as share blades,
- * by their hash; powers of two and their neighbours; or all of these.
+ * The first byte selects the TTLs and times: few; some that share blades by
+ * their hash; powers of two and their neighbors; or all of these.
  */
 #include "internal.h"
 #include "small.h"
 
-#define FUZZ_PAIRS                                                             \
-    16u /* of a home set and a second one, in a lawn of 8 blades */
+#define FUZZ_PAIRS 16u /* pairs of a first and a second set, of 8 blades */
 
 static uint64_t fuzz_shared[256]; /* TTLs, by pairs of sets */
 
@@ -31,7 +30,7 @@ fuzz_many(uint8_t byte)
     return byte < 0x80 ? byte & 15 : (uint64_t)(byte & 0x7F) * 8;
 }
 
-/* 16 TTLs for each pair of sets, the smallest that there are. */
+/* Finds 16 TTLs for each pair of sets, the smallest ones. */
 static void
 fuzz_search(void)
 {

@@ -1,20 +1,20 @@
-/* fuzz_commands.c - the fuzzer's bytes as commands, one in each line, on a master
- * whose replica hears what it replicates.
+/* fuzz_commands.c - the fuzzer's bytes as commands, one per line, on a master
+ * with a replica.
  *
- * After each command both must have the same events and settings, and their
- * queues must be in order; there was one reply, and a command that reads has
- * changed nothing: tests/module/fake.c sees to that. A command without enough
- * memory has told the replica nothing.
+ * After each command both servers must have the same events and settings, and
+ * their queues must be in order. tests/module/fake.c checks that there was one
+ * reply, and that a command that reads changed nothing. A command that ran out
+ * of memory must not replicate anything.
  *
- * A line is words with spaces between them. A word that begins with a byte from
- * 0x80 on is one of a list, so that a single byte makes a command or an option;
- * the second one is always one of four keys. A line may also be
- *   +N   the clock goes on by N ms        =N   it stands at N
- *   @N   the replica's clock stands at N
+ * A line consists of words separated by spaces. A word that begins with a byte
+ * from 0x80 on is an entry of a list, so that a single byte makes a command or
+ * an option. The second word is always one of four keys. A line may also be
+ *   +N   the clock advances by N ms       =N   the clock is set to N
+ *   @N   the replica's clock is set to N
  *   ~N   the next command has N blocks of memory
- *   !    the server wants no writes, or does again
- * and a word ? is the token of the last event that was leased, and ^ its id; so
- * that leases can be acknowledged.
+ *   !    the server toggles whether it accepts writes
+ * The word ? is the token of the last leased event, and ^ its id, so that
+ * leases can be acknowledged.
  */
 #include "commands.h"
 #include "fake.h"
@@ -161,7 +161,7 @@ fuzz_visit(const struct queue_event *event, void *arg)
     return false;
 }
 
-/* ? and ^ of a key; text is for the token. */
+/* The values of ? and ^ for a key; text is a buffer for the token. */
 static struct bytes
 fuzz_lease(struct fake *fake, const char *key, struct bytes word, char text[24])
 {
@@ -199,7 +199,7 @@ fuzz_command(struct fake *fake, const char *line, size_t size)
         if (count > 1 && word == 1 && (line[0] == '?' || line[0] == '^')) {
             args[count] = fuzz_lease(fake, key, args[count], token);
         }
-        /* The event may go before its id is looked at again. */
+        /* The event may be freed before its id is used again. */
         if (count > 1 && word == 1 && line[0] == '^' &&
             args[count].size <= sizeof(id)) {
             memcpy(id, args[count].at, args[count].size);

@@ -1,12 +1,14 @@
-/* fuzz_ids.c - what names an event of the module: its id, in a table whose hash
- * somebody has chosen; the ids that a server makes; the tokens of leases.
+/* fuzz_ids.c - identifiers of the module's events: the table of ids, with a
+ * hash that an attacker chose; the ids that a server generates; the tokens of
+ * leases.
  *
- * The first byte says which of three:
- *   module/table.c, included here, where the hash is another function: an id
- *   begins with it. Against an array of flags; memory may run out.
- *   module/ids.c: none that is made is one that was made or seen before.
- *   a queue of eight events, leased, moved, put anew and acknowledged with tokens
- *   new and old: who has an event, and until when, by an array.
+ * The first byte selects one of three:
+ *   module/table.c, included here with another hash function: an id begins
+ *   with its hash. Compared with an array of flags; memory may run out.
+ *   module/ids.c: a generated id was neither generated nor seen before.
+ *   a queue of eight events that are leased, moved, replaced and acknowledged
+ *   with new and old tokens. An array has the owner of each event and the end
+ *   of its lease.
  */
 #include "lawn_store.h"
 
@@ -52,10 +54,10 @@ static bool fuzz_there[FUZZ_IDS];
 static struct table fuzz_table;
 static uint64_t fuzz_count;
 static uint8_t fuzz_family;
-static uint64_t fuzz_case; /* counts up */
+static uint64_t fuzz_case; /* the number of the case */
 static uint64_t fuzz_used[FUZZ_IDS];
 
-/* The first bits are what the table goes by. */
+/* The table uses the first bits of the id as its hash. */
 static uint64_t
 fuzz_hash_of(uint32_t i)
 {
@@ -73,7 +75,7 @@ fuzz_hash_of(uint32_t i)
     }
 }
 
-/* Its id is made when it is first used in a case. */
+/* An event; its id is made when it is first used in a case. */
 static struct event *
 make_event(uint32_t i)
 {
@@ -194,7 +196,7 @@ fuzz_later(struct fuzz_id a, struct fuzz_id b)
     return a.ms > b.ms || (a.ms == b.ms && a.number > b.number);
 }
 
-/* Of a time, or near the end of what there is. */
+/* A time, or one near the end of the range. */
 static uint64_t
 fuzz_number(uint8_t byte)
 {
@@ -215,7 +217,7 @@ fuzz_read(const char *text, size_t size)
     return id;
 }
 
-/* Where somebody has used up all ids, they begin anew: so does a case. */
+/* When all ids are used up, generation begins again: so does a case. */
 static void
 fuzz_made(const uint8_t *at, const uint8_t *end)
 {
@@ -239,7 +241,7 @@ fuzz_made(const uint8_t *at, const uint8_t *end)
                          "an id is not later than the one before");
             small_expect(after.ms <= IDS_MS_MAX &&
                              after.number <= IDS_NUMBER_MAX,
-                         "an id that nobody believes");
+                         "an id out of the accepted range");
             small_expect(spent || after.ms >= seen.ms || seen.ms > IDS_MS_MAX,
                          "an id of an earlier time");
             small_expect(ids_seen_text((struct bytes){text, size}),
@@ -267,7 +269,7 @@ fuzz_made(const uint8_t *at, const uint8_t *end)
 /* TOKENS */
 
 struct fuzz_held {
-    uint64_t token; /* 0: nobody has it */
+    uint64_t token; /* 0: not leased */
     uint64_t end;
     uint64_t due;
     uint32_t made;
@@ -308,7 +310,7 @@ fuzz_token(struct queue *queue, struct fuzz_held *held, uint8_t code,
     struct queue_lease lease = {.ttl = (byte & 15) + 1, .owner = {"owner", 5}};
 
     switch (code >> 3 & 7) {
-    case 0: /* anew: who had it has it no more */
+    case 0: /* replaced: the owner has lost its lease */
     case 1:
         event.ttl = (byte & 15) + 1;
         event.due = now + event.ttl;
@@ -316,7 +318,7 @@ fuzz_token(struct queue *queue, struct fuzz_held *held, uint8_t code,
         *held = (struct fuzz_held){.due = event.due, .there = true};
         break;
     case 2:
-    case 3: /* with a new token, or an old one */
+    case 3: /* with a new token or an old one */
         lease.token = (byte & 0x10) != 0 ? *greatest + 1 : (byte & 7) + 1u;
         lease.end = now + lease.ttl;
         lease.owner.size = byte >> 6;
@@ -349,7 +351,7 @@ fuzz_token(struct queue *queue, struct fuzz_held *held, uint8_t code,
     case 6:
         queue_set_now(queue, now + byte);
         break;
-    default: /* what is due is found; nobody's token changes */
+    default: /* due events are promoted; no token changes */
         (void)queue_promote_due(queue, now + (byte & 31), byte >> 5);
     }
 }

@@ -1,16 +1,16 @@
-/* fuzz_image.c - the fuzzer's bytes as an image of a queue, its own format or
- * ReDe's: see module/image.h.
+/* fuzz_image.c - the fuzzer's bytes as an image of a queue, in its own format
+ * or ReDe's: see module/image.h.
  *
- * The first byte says which, the second after how many calls memory runs out. The
- * rest is read as it is asked for: a number is a byte, one of a few that are
- * bounds, or eight bytes; a string is its size and its bytes, or a long one of
- * zeros.
+ * The first byte selects the format, the second the number of allocations until
+ * memory runs out. The loader reads the rest: a number is a byte, one of a few
+ * bounds, or eight bytes; a string is its size and its bytes, or a long string
+ * of zeros.
  *
  * Cases are made from queues that were saved: see image_mutator.h.
  *
- * Whatever it is, it takes no more memory than it brought, and leaves none. What
- * is loaded holds all invariants, is loaded again as the same when it was saved,
- * and comes out in order.
+ * A loaded image takes no more memory than it has bytes, times a factor, and
+ * leaks none. A loaded queue holds all invariants, loads again as the same
+ * queue after it was saved, and yields its events in order.
  */
 #include "../module/memory_kit.h"
 #include "args.h"
@@ -20,20 +20,20 @@
 
 #include <stdlib.h>
 
-/* Memory for an empty queue, and for each byte that was read. */
+/* Memory limits: for an empty queue, and for each byte that was read. */
 #define FUZZ_EMPTY 30000u
 #define FUZZ_PER_BYTE 32u
 #define FUZZ_TAPE 65536u
-/* Which number of an image is the greatest token. */
+/* The position of the greatest token among the numbers of an image. */
 #define FUZZ_TOKEN 12u
 
 struct fuzz_input {
     const uint8_t *at;
     size_t left;
-    uint64_t read;   /* bytes that it would have been in a file */
-    uint64_t before; /* memory when it began */
-    uint64_t number; /* the last, */
-    uint64_t token;  /* and of those at the beginning the greatest token */
+    uint64_t read;   /* bytes, as in a file */
+    uint64_t before; /* memory in use before the load */
+    uint64_t number; /* the last number */
+    uint64_t token;  /* the greatest token, from the beginning of the image */
     unsigned numbers;
     char *last;
 };
@@ -99,7 +99,8 @@ fuzz_number(uint64_t *number, void *arg)
     return true;
 }
 
-/* In memory of just that size, until the next string. */
+/* Reads a string into memory of exactly its size, valid until the next
+ * string. */
 static bool
 fuzz_string(struct bytes *string, void *arg)
 {
@@ -194,7 +195,8 @@ fuzz_same_queue(struct queue *queue, struct queue *twin)
     fuzz_check(queue_each(queue, fuzz_same, twin));
 }
 
-/* What was found dead ahead of its time is leased again when it was loaded. */
+/* An event that was marked dead ahead of its time is leased again after a
+ * load. */
 static struct queue *
 fuzz_again(struct queue *queue)
 {
@@ -315,7 +317,8 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fuzz_check((queue == NULL) == (error != NULL));
     if (queue != NULL) {
         fuzz_check(queue_check(queue, stderr));
-        /* It holds what it says, and was told no other token. */
+        /* The queue has the number of events and the greatest token of the
+         * image. */
         if (bytes[0] % 3 == IMAGE_VERSION) {
             fuzz_check(queue_count(queue) == input.number);
             fuzz_check(queue_token(queue) == input.token);

@@ -1,10 +1,10 @@
 /* fuzz_index.c - the index and its bitmap with times at the bounds of digits,
- * against an array.
+ * compared with an array.
  *
- * 8 unqueued timers and 8 blades of one timer come and go, the base moves on, and
- * slots that come up are opened as src/core/mow.c does. Where a time stands is
- * computed digit by digit. A case is a byte for the size of the index, one for
- * its base, then operations of two bytes.
+ * 8 unqueued timers and 8 blades of one timer are inserted and removed, the
+ * base advances, and due slots are opened as in src/core/mow.c. The slot of a
+ * time is computed digit by digit. A case is a byte for the size of the index,
+ * one for its base, then operations of two bytes.
  */
 #include "internal.h"
 #include "small.h"
@@ -28,17 +28,17 @@ static struct fuzz_index fuzz_indices[FUZZ_SIZES];
 static struct lawn_index *fuzz_index;
 static struct lawn_blade fuzz_all[FUZZ_BLADES];
 static struct lawn_timer fuzz_timers[FUZZ_ENTRIES];
-static uint64_t fuzz_times[FUZZ_ENTRIES]; /* LAWN_NEVER: not there */
-static uint32_t fuzz_slots[FUZZ_ENTRIES]; /* where it was put */
+static uint64_t fuzz_times[FUZZ_ENTRIES]; /* LAWN_NEVER: not inserted */
+static uint32_t fuzz_slots[FUZZ_ENTRIES]; /* the slot of each entry */
 
-/* Unqueued timers come first, then blades. */
+/* Unqueued timers are first, then blades. */
 static bool
 fuzz_is_unqueued(uint32_t i)
 {
     return i < FUZZ_UNQUEUED;
 }
 
-/* Digit by digit from the top. */
+/* The slot of a time, computed digit by digit from the top. */
 static uint32_t
 fuzz_slot(uint64_t time)
 {
@@ -87,7 +87,8 @@ fuzz_remove(uint32_t i)
     fuzz_times[i] = LAWN_NEVER;
 }
 
-/* An unqueued timer, or a blade whose only timer is due then, or somewhat later. */
+/* Inserts an unqueued timer, or a blade whose only timer is due then or
+ * later. */
 static void
 fuzz_add(uint32_t i, uint64_t time, uint64_t later)
 {
@@ -113,7 +114,7 @@ fuzz_add(uint32_t i, uint64_t time, uint64_t later)
     fuzz_placed(i, time);
 }
 
-/* A blade's entry goes to its timer, or leaves with it. */
+/* A blade's entry moves to the deadline of its timer, or is removed with it. */
 static void
 fuzz_settle(uint32_t i, bool empty)
 {
@@ -158,8 +159,7 @@ fuzz_in_use(uint32_t slot)
     return false;
 }
 
-/* The earliest slot in use, or NONE: those before it that are marked are
- * empty. */
+/* The earliest slot in use, or NONE. Marked slots before it are empty. */
 static uint32_t
 fuzz_first(void)
 {
@@ -178,8 +178,8 @@ fuzz_first(void)
     return slot;
 }
 
-/* The base moves on to a time before all others, or not after the earliest: then
- * what stands in its slot moves down. Where the others stand stays. */
+/* The base advances to a time before all others, or at most to the earliest.
+ * Then the entries in its slot move down. All others keep their slots. */
 static void
 fuzz_advance(uint64_t to)
 {
@@ -275,14 +275,14 @@ fuzz_run_index(unsigned bits, const uint8_t *at, const uint8_t *end)
         case 6:
             fuzz_advance(time);
             break;
-        case 7: /* or just before the earliest, or to it */
+        case 7: /* to the earliest time, or one tick before */
             fuzz_advance(fuzz_earliest() - (at[1] & 1));
             break;
         default:
             fuzz_add(i, time, at[1] % 8);
         }
     }
-    while (fuzz_first() != LAWN_INDEX_NONE) { /* all come out */
+    while (fuzz_first() != LAWN_INDEX_NONE) { /* removes all entries */
         fuzz_advance(fuzz_earliest());
         for (uint32_t i = 0; i < FUZZ_ENTRIES; i++) {
             if (fuzz_times[i] == fuzz_index->base) {

@@ -1,9 +1,10 @@
-/* fuzz_json.c - the fuzzer's bytes as paths, one in each line, and after an empty
+/* fuzz_json.c - the fuzzer's bytes as paths, one per line, and after an empty
  * line a text.
  *
- * What is found must lie in the text and be a value of its kind by itself; a path
- * printed anew must lead to the same; and a text that is taken must be refused with
- * any byte less at its end, and with any more of it behind.
+ * A value that is found must be within the text and be valid on its own. A path
+ * that is printed and parsed again must lead to the same value. A text that is
+ * accepted must be refused without its last byte, and with more bytes at its
+ * end.
  */
 #include "../filter/json_plain.h"
 #include "fuzz.h"
@@ -36,8 +37,8 @@ fuzz_same(const struct json_value *a, const struct json_value *b)
             (a->escaped == b->escaped && a->at == b->at && a->size == b->size));
 }
 
-/* A string's content is no longer than it stands, and what was plain already is
- * what it was. */
+/* A decoded string is no longer than its text, and equals it if it has no
+ * escapes. */
 static void
 fuzz_unescape(const struct json_value *value)
 {
@@ -52,7 +53,7 @@ fuzz_unescape(const struct json_value *value)
     free(out);
 }
 
-/* A value that was found, taken by itself. */
+/* Checks a value that was found, on its own. */
 static void
 fuzz_value(const struct json_value *value, const char *text, size_t size)
 {
@@ -77,7 +78,7 @@ fuzz_value(const struct json_value *value, const char *text, size_t size)
     }
 }
 
-/* A text that was taken, with less or more at its end. */
+/* Checks an accepted text with fewer or more bytes at its end. */
 static void
 fuzz_ends(const char *text, size_t size)
 {
@@ -105,7 +106,7 @@ fuzz_ends(const char *text, size_t size)
     free(twice);
 }
 
-/* Writes a path with all names in quotes and escaped, and reads it again. */
+/* Prints a path with all names quoted and escaped, and parses it again. */
 static void
 fuzz_path_again(const struct json_path *path, struct json_path *again)
 {

@@ -1,8 +1,9 @@
-/* fuzz_resp.c - the fuzzer's bytes as what a server answers.
+/* fuzz_resp.c - the fuzzer's bytes as the replies of a server.
  *
- * The first byte says in what pieces they come. The replies must be the same as if
- * they came at once, lie within what came, and be within the bounds; and what
- * "lawn top" makes of them must be whole and safe on a terminal.
+ * The first byte selects the pieces in which they arrive. The replies must be
+ * the same as if they arrived at once, be within the received bytes, and
+ * respect the limits. The output of "lawn top" for them must be complete and
+ * safe for a terminal.
  */
 #include "../../module/top/resp.h"
 #include "../../module/top/top.h"
@@ -12,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether two replies are the same, and each within the bytes of its reader. */
+/* Checks that two replies are equal, and each within the bytes of its
+ * reader. */
 static void
 fuzz_same(const struct resp_value *a, const struct resp_value *b,
           const struct resp_reader *in, size_t depth)

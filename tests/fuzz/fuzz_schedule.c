@@ -1,16 +1,18 @@
-/* fuzz_schedule.c - the fuzzer's bytes as a schedule: which fibre goes on, and
+/* fuzz_schedule.c - the fuzzer's bytes as a schedule: which fiber runs, and
  * which store is delayed, at which step. See tests/explore/explore.h.
  *
- * The first byte names a scenario of the explorer's; or from FUZZ_OWN on it is two
- * workers and two threads whose operations, and what callbacks do, are bytes as
- * well: four for each thread, three for the callbacks. The rest are pairs: after so
- * many steps at which there is a choice, this one is taken; at all others, the first.
+ * The first byte selects a scenario of the explorer. From FUZZ_OWN on, the
+ * scenario is two workers and two threads whose operations are bytes of the
+ * input as well: four bytes for each thread, three for the callbacks. The rest
+ * of the input is pairs: the number of steps with a choice to skip, and the
+ * choice at the next one. At all other steps the first choice is taken.
  *
- * The explorer walks through schedules in order and by chance; a fuzzer is led by
- * what they reach, in the workers and, so that it goes on where lines no longer
- * tell, by which two words it was that one fibre was about to use and another was
- * left with. A finding is told as an argument for `explore --replay`; those of its
- * own threads, operation by operation, by this program with FUZZ_TRACE=1 set.
+ * The explorer walks through schedules in order and at random. A fuzzer is
+ * guided by coverage: lines of the workers, and, when no new lines are reached,
+ * the pairs of words that one fiber was about to access when it was suspended
+ * and the next one accesses. A finding is printed as an argument for `explore
+ * --replay`. For the scenario with programs, run this program with FUZZ_TRACE=1
+ * to print each operation.
  */
 #include "../explore/choose.h"
 #include "../explore/run.h"
@@ -28,7 +30,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 #define FUZZ_SCENARIOS 190u
 #define FUZZ_OWN 192u
 #define FUZZ_PROGRAM 4u
-#define FUZZ_BOTH 3u /* the workers, which sleep at the end */
+#define FUZZ_BOTH 3u /* both workers, which sleep at the end */
 #define FUZZ_PAIRS 4096u
 #define FUZZ_TOLD 8192u
 
@@ -36,19 +38,19 @@ static const struct explore_scenario *fuzz_scenarios[FUZZ_SCENARIOS];
 static unsigned fuzz_count;
 static bool fuzz_plain; /* FUZZ_PLAIN is set: only lines count, for a corpus */
 
-/* The bytes of the schedule, and how many choices there have been. */
+/* The bytes of the schedule, and the number of choices so far. */
 static const uint8_t *fuzz_at;
 static const uint8_t *fuzz_end;
 static unsigned fuzz_waited;
 static char fuzz_told[FUZZ_TOLD];
 static size_t fuzz_told_size;
 
-/* Of the scenario with programs. */
+/* State of the scenario with programs. */
 static uint8_t fuzz_programs[2][FUZZ_PROGRAM];
 static uint8_t fuzz_hooks[SCENE_TIMERS];
 static bool fuzz_hooked[SCENE_TIMERS];
 
-/* libFuzzer takes these for lines that were reached. */
+/* libFuzzer counts these as reached lines. */
 __attribute__((
     section("__libfuzzer_extra_counters"))) static uint8_t fuzz_met[FUZZ_PAIRS];
 
@@ -60,7 +62,7 @@ explore_add(const struct explore_scenario *scenario)
     }
 }
 
-/* CHOICES, in place of tests/explore/choose.c */
+/* CHOICES, instead of tests/explore/choose.c */
 
 void
 choose_begin(void)
@@ -70,7 +72,7 @@ choose_begin(void)
     fuzz_told[0] = '\0';
 }
 
-/* What a fibre is about to use: by its place, wherever the program is. */
+/* The address that a fiber is about to access, relative to the program. */
 static uint32_t
 fuzz_place(unsigned fibre)
 {
@@ -122,7 +124,7 @@ choose_idle(void)
 
 /* PROGRAMS */
 
-/* At these the clock stands for a while: see tests/explore/scene.c. */
+/* Times at which the clock stops for a while: see tests/explore/scene.c. */
 static const uint64_t fuzz_times[] = {5, 20, 50, 60};
 
 static bool
@@ -133,9 +135,9 @@ fuzz_is_start(uint8_t code)
     return what >= 1 && what <= 3;
 }
 
-/* Who starts a timer is the only one to do so: while one does, starts of others
- * do nothing, as stops do, and a history knows of no such. First the threads, then
- * the callbacks. */
+/* Returns the only thread or callback that may start a timer: the first that
+ * has a start of it. Starts by others are skipped, because a concurrent start
+ * may do nothing, and a history cannot express that. */
 static unsigned
 fuzz_starter(unsigned timer)
 {
@@ -152,7 +154,8 @@ fuzz_starter(unsigned timer)
     return 0;
 }
 
-/* Whose it is: a thread of two, or the callback of a timer, from 2 on. */
+/* Runs an operation of a thread (0 or 1), or of the callback of a timer (from
+ * 2). */
 static void
 fuzz_operation(uint8_t code, unsigned whose)
 {
@@ -168,7 +171,7 @@ fuzz_operation(uint8_t code, unsigned whose)
     case 2:
         (void)scene_start(timer, time);
         break;
-    case 3: /* in a callback a TTL counts from when it began */
+    case 3: /* in a callback a TTL counts from the start of the callback */
         (void)(waits ? scene_start_on(timer, time, code >> 5 & 1)
                      : scene_start(timer, time));
         break;
@@ -176,7 +179,7 @@ fuzz_operation(uint8_t code, unsigned whose)
     case 5:
         (void)scene_stop(timer);
         break;
-    case 6: /* two callbacks would wait for each other */
+    case 6: /* no stop_sync if two callbacks would wait for each other */
         (void)(waits ? scene_stop_sync(timer) : scene_stop(timer));
         break;
     case 7:
@@ -209,8 +212,9 @@ fuzz_second_thread(void)
     fuzz_run_program(1);
 }
 
-/* Once for each timer, and not at the end, or there might be none; nor at a time
- * at which the clock does not stand long enough: see history.h. */
+/* A callback: runs its operation once per timer, and not at the end, or the run
+ * might never end; nor at a time at which the clock does not stop long enough:
+ * see history.h. */
 static void
 fuzz_hook(unsigned timer)
 {
@@ -253,7 +257,7 @@ fuzz_by_name(const void *a, const void *b)
     return strcmp((*first)->name, (*second)->name);
 }
 
-/* What the fuzzer does about signals is for when all is over. */
+/* The fuzzer's signal handlers, restored after a run. */
 static struct sigaction fuzz_on_abort;
 
 static void
@@ -299,7 +303,7 @@ fuzz_begin(const uint8_t *bytes, size_t size)
     return &fuzz_own;
 }
 
-/* libFuzzer watches its memory by a thread, but threads are fibres here. */
+/* libFuzzer watches its memory with a thread, but threads are fibers here. */
 int
 LLVMFuzzerInitialize(int *argc, char ***argv)
 {
@@ -313,7 +317,7 @@ LLVMFuzzerInitialize(int *argc, char ***argv)
     more[(*argc)++] = unwatched;
     *argv = more;
     fuzz_plain = getenv("FUZZ_PLAIN") != NULL;
-    /* So that a number means the same in every build. */
+    /* Sorted, so that a number means the same in every build. */
     qsort(fuzz_scenarios, fuzz_count, sizeof(*fuzz_scenarios), fuzz_by_name);
     return 0;
 }
@@ -324,7 +328,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     const struct explore_scenario *scenario = fuzz_begin(bytes, size);
 
     fuzz_ready(scenario);
-    /* As if it had been told: each word is one at which fibres may meet. */
+    /* As with --replay: each access is a point where fibers may be switched. */
     if (!run_schedule(getenv("FUZZ_TRACE") != NULL ? RUN_TRACE : RUN_GIVEN)) {
         (void)fflush(stdout);
         (void)fprintf(stderr, "%s\nexplore --replay %s '%s'\n", run_message(),

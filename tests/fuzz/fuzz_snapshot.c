@@ -1,15 +1,15 @@
 /* fuzz_snapshot.c - the fuzzer's bytes as a snapshot.
  *
- * The first byte says what the others are: 'r', a snapshot as it is; 's', the
- * stream of its records, which gets blocks, a header and right checksums, so
- * that the fuzzer gets behind them; 'h', the same, but count and first of the
- * header are the fuzzer's as well; 't', three bytes for each timer, so that
- * all of it makes sense and loads. The second byte is the time; a third, for all
- * but 'r', the size of the blocks.
+ * The first byte selects the meaning of the others: 'r', a snapshot; 's', the
+ * stream of its records, to which blocks, a header and correct checksums are
+ * added, so that the fuzzer gets past them; 'h', the same, but count and first
+ * of the header are from the input as well; 't', three bytes for each timer, so
+ * that the whole snapshot is valid and loads. The second byte is the time; the
+ * third, except with 'r', the size of the blocks.
  *
- * What does not load leaves the store as it was. What loads can be saved, and
- * loads again: the same timers, which fire in the same order. Nothing takes more
- * memory than a multiple of the input.
+ * A snapshot that does not load leaves the store unchanged. A loaded store can
+ * be saved and loaded again: the same timers, which fire in the same order. No
+ * load takes more memory than a multiple of the input.
  */
 #include "../../src/store/hash.h"
 #include "fuzz_tape.h"
@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory that may be taken, beside 32 bytes for each byte of input: a block,
- * and what an empty store has. */
+/* Memory that may be allocated in addition to 32 bytes for each byte of input:
+ * a block, and the memory of an empty store. */
 #define FUZZ_MEMORY ((size_t)256 * 1024)
 
 static size_t fuzz_live;
@@ -95,7 +95,7 @@ fuzz_sum(struct fuzz_tape *tape, size_t size)
     fuzz_put(tape, tape->last, 8);
 }
 
-/* A snapshot with this stream, in blocks of at most so many bytes. */
+/* Builds a snapshot of this stream, in blocks of at most the given size. */
 static void
 fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
           const uint8_t *stream, size_t size, size_t block)
@@ -120,7 +120,7 @@ fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
     }
 }
 
-/* How many records a stream has, and their earliest deadline. */
+/* Counts the records of a stream, and finds their earliest deadline. */
 static void
 fuzz_survey(const uint8_t *stream, size_t size, uint64_t *count,
             uint64_t *first)
@@ -145,7 +145,7 @@ fuzz_survey(const uint8_t *stream, size_t size, uint64_t *count,
     }
 }
 
-/* A stream of a timer for each three bytes, all of which make sense. */
+/* Builds a stream with a valid timer for each three bytes. */
 static void
 fuzz_timers(struct fuzz_tape *stream, const uint8_t *bytes, size_t size)
 {
@@ -200,7 +200,7 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
     free(stream.bytes);
 }
 
-/* Both stores hold the same. */
+/* Checks that both stores hold the same. */
 static void
 fuzz_same(struct lawn_store *a, struct lawn_store *b)
 {
@@ -219,8 +219,8 @@ fuzz_same(struct lawn_store *a, struct lawn_store *b)
     }
 }
 
-/* What fires: a number for each of the shorter TTLs that tells in which order
- * its timers have fired. */
+/* The order of fired timers: for each of the shorter TTLs a number that depends
+ * on the order in which its timers have fired. */
 struct fuzz_fired {
     uint64_t last;
     uint64_t count;
@@ -243,7 +243,7 @@ fuzz_fire(const struct lawn_store_timer *timer, void *arg)
     }
 }
 
-/* Mows in two goes. */
+/* Mows in two steps. */
 static void
 fuzz_mow(struct lawn_store *store, struct fuzz_fired *fired)
 {
@@ -258,7 +258,7 @@ fuzz_mow(struct lawn_store *store, struct fuzz_fired *fired)
     fuzz_check(lawn_store_count(store) == 0);
 }
 
-/* What was loaded can be saved, and loads again. */
+/* A loaded store can be saved and loaded again. */
 static void
 fuzz_again(struct lawn_store *store, struct fuzz_tape *tape)
 {

@@ -1,13 +1,13 @@
 /* fuzz_state.c - the fuzzer's bytes as the state of a filter of lawn(1).
  *
- * The first byte chooses the filter. With 'r' as the second, the others are the
- * state as it is. Else the fuzzer fills the stores that a state is made of, and
- * they are saved as such, so that it gets behind the checksums; lines follow.
+ * The first byte selects the filter. If the second is 'r', the rest is the
+ * state file. Otherwise the fuzzer fills the stores of a state, which are saved
+ * as such, so that it gets past the checksums; lines follow.
  *
- * A state that is accepted is gone on from: with the lines, and then until nothing
- * is pending. At every step the counts add up, and what they call held is there.
- * On the way it is saved again, which gives a state that is accepted, holds the
- * same and comes to the same end.
+ * From an accepted state the filter continues with the lines, and then until
+ * nothing is pending. After every step the counts add up, and all lines that
+ * they count as held exist. In between the state is saved again: that state is
+ * accepted, holds the same and leads to the same result.
  */
 #include "clock.h"
 #include "filter_options.h"
@@ -61,10 +61,10 @@ static const struct options_verb *const fuzz_verbs[] = {
     &absent_verb, &session_verb,  &join_verb,
 };
 
-/* IN PLACE OF filter.c AND log.c, AND OF STORES OF THE USUAL SIZE */
+/* REPLACES filter.c AND log.c, AND STORES OF THE USUAL SIZE */
 
-/* Linked with --wrap: a small store is made in a tenth of the time, and the same
- * way every time. */
+/* Linked with --wrap: a small store is made in a tenth of the time, and always
+ * in the same way. */
 struct lawn_store *
 __real_lawn_store_new(const struct lawn_store_options *options);
 struct lawn_store *
@@ -81,7 +81,7 @@ __wrap_lawn_store_new(const struct lawn_store_options *options)
     return __real_lawn_store_new(&small);
 }
 
-/* None is run. */
+/* No command is run. */
 int
 filter_main(const struct options_verb *verb, int argc, char **argv)
 {
@@ -128,12 +128,12 @@ fuzz_stopped(void)
 
 /* A FILTER */
 
-/* A new one; what it writes is gone. */
+/* Makes a new filter whose output is discarded. */
 static struct filter *
 fuzz_open(size_t which)
 {
     static int nowhere = -1;
-    static char words[FUZZ_ARGS][16]; /* they stay, as those of main() do */
+    static char words[FUZZ_ARGS][16]; /* static, as the words of main() */
     static char *argv[FUZZ_ARGS];
     int argc = 0;
     int code = 0;
@@ -179,7 +179,7 @@ fuzz_close(struct filter *filter)
     free(filter);
 }
 
-/* What is counted is there. */
+/* Checks that the counts match the stores. */
 static void
 fuzz_check_counts(const struct filter *filter)
 {
@@ -196,7 +196,7 @@ fuzz_check_counts(const struct filter *filter)
 
 /* A STATE */
 
-/* What the fuzzer has left to say; zeros after that. */
+/* The remaining bytes of the input; zeros after its end. */
 struct fuzz_words {
     const uint8_t *at;
     size_t left;
@@ -235,7 +235,7 @@ fuzz_line(struct fuzz_words *words, char line[64])
     unsigned what = fuzz_byte(words);
     const char *key = keys[what % 4];
     unsigned time = fuzz_byte(words);
-    if (time == 255) { /* a bad one */
+    if (time == 255) { /* an invalid line */
         return (size_t)snprintf(line, 64, "%s\n", key);
     }
     if (what >= 192) {
@@ -267,7 +267,7 @@ fuzz_id(struct fuzz_words *words, unsigned how, char *id)
     return size;
 }
 
-/* Starts any timer, of keys, of lines or of early ones. */
+/* Starts any timer: of keys, of lines, or of early lines. */
 static void
 fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
 {
@@ -290,14 +290,13 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
         size += fuzz_line(words, payload + size) - 1;
     }
     for (char *at = NULL; (at = memchr(payload, '\n', size)) != NULL;) {
-        *at = ' '; /* no line has one */
+        *at = ' '; /* a line has no newline */
     }
     fuzz_check(lawn_store_start(stores[store], id, id_size, deadline, payload,
                                 size, LAWN_STORE_AT) == 0);
 }
 
-/* Starts a timer that stands for something: size numbers, and a line if there is
- * one. */
+/* Starts a timer with a payload: size numbers, and a line if there is one. */
 static void
 fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
          uint64_t deadline, const uint64_t *numbers, size_t count,
@@ -325,7 +324,8 @@ fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
                                 LAWN_STORE_AT) == 0);
 }
 
-/* Starts a timer as the filter may have left it, and what belongs to it. */
+/* Starts a timer as the filter may have left it, and the timers that belong to
+ * it. */
 static void
 fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
                 const char *const *filter)
@@ -380,7 +380,7 @@ fuzz_put_likely(struct fuzz_words *words, struct lawn_store *const stores[3],
     }
 }
 
-/* Gives one of the named values another content. */
+/* Changes the content of one of the named values. */
 static void
 fuzz_put_value(struct fuzz_words *words, struct lawn_store *values)
 {
@@ -407,7 +407,7 @@ fuzz_put_value(struct fuzz_words *words, struct lawn_store *values)
         written[i] = kinds[fuzz_byte(words) % 4];
     }
     if (what >= 64 && strcmp(name, "rest left") == 0 && size > 0) {
-        size--; /* it has not ended */
+        size--; /* without its end */
     }
     fuzz_check(lawn_store_start(values, name, strlen(name), UINT64_MAX, value,
                                 size, 0) == 0);
@@ -417,7 +417,8 @@ fuzz_put_value(struct fuzz_words *words, struct lawn_store *values)
     }
 }
 
-/* What a filter would save first after some lines: names and values. */
+/* The first store that a filter would save after some lines: names and
+ * values. */
 static struct lawn_store *
 fuzz_new_values(size_t which)
 {
@@ -438,7 +439,7 @@ fuzz_new_values(size_t which)
     return values;
 }
 
-/* A state that the fuzzer has filled. */
+/* Builds a state that the fuzzer has filled. */
 static void
 fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
 {
@@ -467,9 +468,9 @@ fuzz_make(struct fuzz_tape *tape, size_t which, struct fuzz_words *words)
     }
 }
 
-/* GOING ON */
+/* CONTINUING */
 
-/* Takes the lines that stand in the buffers, as filter.c does at the start. */
+/* Processes the buffered lines, as filter.c does at the start. */
 static void
 fuzz_take_rest(struct filter *filter)
 {
@@ -504,7 +505,7 @@ fuzz_intake_lines(struct filter *filter, struct fuzz_words *words)
     }
 }
 
-/* Both stores hold the same. */
+/* Checks that both stores hold the same. */
 static void
 fuzz_same(struct lawn_store *a, struct lawn_store *b)
 {
@@ -520,7 +521,7 @@ fuzz_same(struct lawn_store *a, struct lawn_store *b)
     }
 }
 
-/* Until nothing is pending that will ever be due. */
+/* Runs until nothing is pending that will ever be due. */
 static void
 fuzz_drain(struct filter *filter)
 {
@@ -537,7 +538,8 @@ fuzz_drain(struct filter *filter)
     fuzz_check_counts(filter);
 }
 
-/* What was accepted can be saved, is accepted again, and comes to the same. */
+/* An accepted state can be saved, is accepted again, and leads to the same
+ * result. */
 static void
 fuzz_again(struct filter *filter, size_t which, struct fuzz_tape *tape)
 {

@@ -1,11 +1,11 @@
-/* fuzz_table.c - the store's table of ids, with a hash that somebody has chosen:
- * all ids in one bucket, all with one tag, or with every hash alike; against an
- * array of flags. Memory may run out at any block.
+/* fuzz_table.c - the store's table of ids, with a hash that an attacker chose:
+ * all ids in one bucket, all with one tag, or all with the same hash; compared
+ * with an array of flags. Memory may run out at any block.
  *
- * The table is src/store/table.c itself, included here, where SipHash is another
- * function: an id is a word of 48 bits that are its hash, and 16 that are its
- * number. The first byte of a case says how hashes come from the numbers; then an
- * operation is two bytes, of one id or of 32.
+ * src/store/table.c is included here, with another function instead of SipHash:
+ * an id is a word of 48 bits that are its hash, and 16 that are its number. The
+ * first byte of a case selects how hashes are computed from the numbers; then
+ * an operation is two bytes, for one id or for 32.
  */
 #define LAWN_STORE_HASH_H
 
@@ -31,7 +31,7 @@ lawn__store_hash(const uint64_t key[2], const void *bytes, size_t size)
 #define FUZZ_ID_SIZE 8u
 #define FUZZ_RUN 32u
 
-#define FUZZ_ROOM 64u /* for a record and its id */
+#define FUZZ_ROOM 64u /* bytes for a record and its id */
 
 static _Alignas(8) unsigned char fuzz_memory_of[FUZZ_IDS][FUZZ_ROOM];
 static bool fuzz_there[FUZZ_IDS];
@@ -42,7 +42,7 @@ static uint64_t fuzz_count;
 static uint64_t fuzz_blocks;
 static uint64_t fuzz_left; /* blocks until memory runs out */
 static uint8_t fuzz_family;
-static uint64_t fuzz_case; /* counts up */
+static uint64_t fuzz_case; /* the number of the case */
 static uint64_t fuzz_used[FUZZ_IDS];
 
 static void *
@@ -69,7 +69,7 @@ fuzz_hash_of(uint32_t i)
 {
     unsigned shift = fuzz_family >> 2;
 
-    uint64_t hash = (uint64_t)i << shift; /* low bits alike */
+    uint64_t hash = (uint64_t)i << shift; /* equal low bits */
 
     switch (fuzz_family & 3) {
     case 0:
@@ -78,15 +78,15 @@ fuzz_hash_of(uint32_t i)
         hash = (uint64_t)(i & 3) << shift; /* four hashes */
         break;
     case 2:
-        hash = i * UINT64_C(0x9E3779B97F4A7C15) >> shift; /* as by chance */
+        hash = i * UINT64_C(0x9E3779B97F4A7C15) >> shift; /* random */
         break;
     default:
-        hash = ~UINT64_C(0) << (i % 64); /* all ones but the low ones */
+        hash = ~UINT64_C(0) << (i % 64); /* all ones except the low bits */
     }
     return hash & UINT64_C(0xFFFFFFFFFFFF);
 }
 
-/* Its id is made when it is first used in a case. */
+/* A record; its id is made when it is first used in a case. */
 static struct lawn_store_record *
 fuzz_record(uint32_t i)
 {
@@ -155,7 +155,7 @@ fuzz_operation(uint8_t code, uint8_t byte)
     uint32_t i = ((uint32_t)(code & 3) << 8 | byte) % FUZZ_IDS;
 
     switch (code >> 2 & 15) {
-    case 0: /* 32 of them at once */
+    case 0: /* 32 ids at once */
     case 1:
         for (uint32_t k = 0; k < FUZZ_RUN; k++) {
             fuzz_add((i + k) % FUZZ_IDS);
@@ -218,7 +218,7 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         fuzz_operation(bytes[0], bytes[1]);
         small_expect(fuzz_table.count == fuzz_count, "S1: the count");
     }
-    if (fuzz_count < 64) { /* or to walk it would take longer than the rest */
+    if (fuzz_count < 64) { /* otherwise the walk would dominate the run time */
         fuzz_walk();
     }
     lawn__store_table_fini(&fuzz_table);

@@ -10,9 +10,9 @@ struct fuzz_tape {
     uint8_t *bytes;
     size_t size;
     size_t room;
-    size_t at;       /* where reading has got to */
-    uint64_t number; /* of the next checksum, */
-    uint64_t last;   /* and the one before, for who writes them */
+    size_t at;       /* the position of the reader */
+    uint64_t number; /* the next checksum */
+    uint64_t last;   /* the previous checksum, for writers */
 };
 
 static inline int

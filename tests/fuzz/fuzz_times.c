@@ -1,8 +1,9 @@
-/* fuzz_times.c - the fuzzer's bytes as a time, a length of time and a field's name:
- * the first byte says which unit numbers have.
+/* fuzz_times.c - the fuzzer's bytes as a time, a duration and a field's name;
+ * the first byte selects the unit of numbers.
  *
- * What is read is printed, and must be read again as the same; units, forms and ways
- * to read must agree; and what is only longer or padded must mean the same.
+ * An accepted time is printed, and must be parsed again as the same. Units,
+ * formats and parsers must agree. Longer or padded spellings must mean the
+ * same.
  */
 #include "fuzz.h"
 #include "times.h"
@@ -13,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is printed is read as the same. */
+/* A printed time is parsed as the same. */
 static void
 fuzz_again(uint64_t ns, enum times_form form, enum times_unit unit)
 {
@@ -44,8 +45,8 @@ fuzz_print(uint64_t ns)
     fuzz_check(again == ns);
 }
 
-/* A number that was read is the same with zeros before it, and with an exponent
- * of 0; and both ways to read it agree. */
+/* A number means the same with leading zeros and with an exponent of 0, and
+ * both parsers agree on it. */
 static void
 fuzz_number(const char *text, size_t size, enum times_unit unit, uint64_t ns)
 {
@@ -91,7 +92,7 @@ fuzz_time(const char *text, size_t size, enum times_unit unit)
     fuzz_print(ns);
 }
 
-/* A length is what options_duration() says, if it is no number. */
+/* A duration that is not a plain number is what options_duration() returns. */
 static void
 fuzz_length(const char *text, size_t size, enum times_unit unit)
 {

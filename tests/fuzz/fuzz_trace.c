@@ -1,8 +1,8 @@
 /* fuzz_trace.c - the fuzzer's bytes as lines of a trace, or of a public cache
- * trace: the first byte says which.
+ * trace: the first byte selects which.
  *
- * What is read must lie in the line, and must be read again when it is written
- * as the format says.
+ * A parsed field must be within the line, and an event that is written in the
+ * documented format must be parsed as the same.
  */
 #include "../../cli/trace/request.h"
 #include "fuzz.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is found where something else was expected lies in the line. */
+/* The text that a parse error names is within the line. */
 static void
 fuzz_wrong(const struct trace_wrong *wrong, const char *line, size_t length)
 {
@@ -22,7 +22,7 @@ fuzz_wrong(const struct trace_wrong *wrong, const char *line, size_t length)
                 wrong->length <= (size_t)(line + length - wrong->found)));
 }
 
-/* An event, written and read again, is the same. */
+/* An event that is written and parsed again is the same. */
 static void
 fuzz_again(const struct trace_line *event)
 {

@@ -25,7 +25,7 @@ image_put(struct image_tape *tape, const void *bytes, size_t size)
         tape->at += size;
         tape->left -= size;
     } else if (size > 0) {
-        tape->left = 0; /* it is cut there */
+        tape->left = 0; /* truncated */
     }
 }
 
@@ -53,7 +53,7 @@ image_put_number(uint64_t number, void *arg)
     image_put(arg, bytes, 9);
 }
 
-/* Those here are short. */
+/* Appends a string; strings are short here. */
 static void
 image_put_string(struct bytes string, void *arg)
 {
@@ -63,7 +63,7 @@ image_put_string(struct bytes string, void *arg)
     image_put(arg, string.at, size);
 }
 
-/* An event as a user could have pushed it. */
+/* Pushes an event as a user could. */
 static void
 image_fill_one(struct queue *queue, struct rng *rng, uint64_t *token)
 {
@@ -96,7 +96,7 @@ image_fill_one(struct queue *queue, struct rng *rng, uint64_t *token)
     }
 }
 
-/* A queue that has seen something, saved. */
+/* Saves a queue after some operations. */
 static size_t
 image_make(uint8_t *bytes, size_t most, struct rng *rng)
 {
@@ -140,7 +140,7 @@ image_make(uint8_t *bytes, size_t most, struct rng *rng)
     return (size_t)(tape.at - bytes);
 }
 
-/* Puts size bytes in place of a token. */
+/* Replaces a token by size bytes. */
 static size_t
 image_replace(uint8_t *bytes, size_t size, size_t most,
               const struct image_token *token, const uint8_t *by, size_t many)
@@ -168,16 +168,16 @@ image_change(uint8_t *bytes, size_t size, size_t most, struct rng *rng)
     const struct image_token *token = &tokens[rng_below(rng, count)];
     const struct image_token *other = &tokens[rng_below(rng, count)];
     switch (rng_below(rng, 6)) {
-    case 0: /* left out */
+    case 0: /* removed */
         return image_replace(bytes, size, most, token, text, 0);
-    case 1: /* twice */
+    case 1: /* duplicated */
         image_put(&tape, bytes + token->at, token->size);
         image_put(&tape, bytes + token->at, token->size);
         break;
-    case 2: /* as another one */
+    case 2: /* replaced by another token */
         image_put(&tape, bytes + other->at, other->size);
         break;
-    case 3: /* and another one */
+    case 3: /* followed by another token */
         image_put(&tape, bytes + token->at, token->size);
         image_put(&tape, bytes + other->at, other->size);
         break;

@@ -1,10 +1,9 @@
-/* image_mutator.h - changes to images of queues that leave most of them right.
+/* image_mutator.h - changes images of queues such that most of them stay valid.
  *
- * Bytes changed by chance hardly ever get past the first check of a loader. So
- * here a case begins as a queue that was really saved, and what changes are whole
- * numbers and strings: another number in place of one, one twice, one left out,
- * two exchanged. Nothing has a checksum here. The bytes are those that
- * fuzz_image.c reads.
+ * Random bytes hardly ever get past the first check of a loader. So a case
+ * begins as a queue that was saved, and the mutator changes whole numbers and
+ * strings: it replaces, duplicates, removes or exchanges them. Nothing has a
+ * checksum here. The bytes are those that fuzz_image.c reads.
  */
 #ifndef LAWN_TESTS_FUZZ_IMAGE_MUTATOR_H
 #define LAWN_TESTS_FUZZ_IMAGE_MUTATOR_H
@@ -15,7 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number is a byte, or from IMAGE_BOUNDS on one of these, or eight bytes. */
+/* A number is a byte below IMAGE_BOUNDS, or selects one of these, or eight
+ * bytes. */
 #define IMAGE_BOUNDS 240u
 #define IMAGE_WIDE 255u
 static const uint64_t image_bounds[] = {
@@ -26,7 +26,7 @@ static const uint64_t image_bounds[] = {
     INT32_MAX,          (uint64_t)INT32_MIN,     1000,
 };
 
-/* Where a number or a string of a case begins, as it was read. */
+/* The position of a number or a string in a case. */
 #define IMAGE_TOKENS 512u
 struct image_token {
     size_t at;
@@ -34,7 +34,7 @@ struct image_token {
     bool string;
 };
 
-/* Reads a case as a loader does, and tells its tokens. Defined in
+/* Parses a case as a loader does, and returns its tokens. Defined in
  * fuzz_image.c. */
 size_t image_tokens(const uint8_t *bytes, size_t size,
                     struct image_token tokens[IMAGE_TOKENS]);

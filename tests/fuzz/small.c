@@ -8,21 +8,21 @@
 #include <string.h>
 
 #define SMALL_TIMERS 16u
-#define SMALL_PLACES 24u /* of memory for timers, which move about */
-#define SMALL_DEPTH 4u   /* operations of a callback, at most */
+#define SMALL_PLACES 24u /* places in memory for timers, which are moved */
+#define SMALL_DEPTH 4u   /* maximum number of operations of a callback */
 #define SMALL_LAST (LAWN_NEVER - 1)
 #define SMALL_FREED 0xDD
 
-/* A timer as it should be. */
+/* The expected state of a timer. */
 struct small_timer {
     uint64_t deadline; /* LAWN_NEVER: idle */
     uint64_t ttl;
-    uint32_t order; /* of starting */
-    uint32_t era;   /* how often the resolution had changed */
+    uint32_t order; /* the number of its start */
+    uint32_t era;   /* the number of earlier changes of the resolution */
     uint32_t mow;   /* the mow whose callback started it, or 0 */
     uint8_t place;
-    bool loose; /* P4 says nothing of it and others of its TTL */
-    bool freed; /* its memory is somebody else's */
+    bool loose; /* P4 does not order it among others of its TTL */
+    bool freed; /* its memory is used otherwise */
 };
 
 struct small {
@@ -35,11 +35,11 @@ struct small {
     uint64_t now;
     uint64_t resolution;
     uint64_t until;
-    uint64_t fired_last; /* its deadline */
+    uint64_t fired_last; /* the deadline of the last fired timer */
     uint32_t orders;
     uint32_t era;
     uint32_t mow;
-    size_t fired; /* in this mow */
+    size_t fired; /* timers fired in this mow */
     size_t budget;
     bool mowing;
     bool halted;
@@ -48,10 +48,10 @@ struct small {
 
 static struct small small;
 static _Alignas(64) unsigned char small_memory[16384];
-/* As they are when they are new: by the first byte and by the second. */
+/* Images of new lawns, by the first two bytes of a case. */
 static unsigned char *small_new[256][256];
 static struct lawn_timer small_places[SMALL_PLACES];
-static uint8_t small_owner[SMALL_PLACES]; /* which timer, or SMALL_TIMERS */
+static uint8_t small_owner[SMALL_PLACES]; /* the timer there, or SMALL_TIMERS */
 
 void
 small_expect(int good, const char *what)
@@ -109,11 +109,11 @@ small_number_of(const struct lawn_timer *timer)
     size_t place = (size_t)(timer - small_places);
 
     small_expect(place < SMALL_PLACES && small_owner[place] < SMALL_TIMERS,
-                 "P3: a timer that nobody has");
+                 "P3: the timer does not exist");
     return small_owner[place];
 }
 
-/* When a start of the TTL is due: sums that would wrap are seen beforehand. */
+/* The deadline of a start with this TTL, without overflow. */
 static uint64_t
 small_due(uint64_t ttl)
 {
@@ -163,8 +163,8 @@ small_start_at(uint32_t i, uint64_t deadline)
     small_started(i, ttl, small_due(ttl));
 }
 
-/* What it makes of a deadline that has passed, it knows best: but not less, not
- * more than now, and nothing before what has fired. */
+/* The lawn may correct a deadline that has passed: not to an earlier one, not
+ * to one after now, and not to one before the last fired deadline. */
 static void
 small_start_as(uint32_t i, uint64_t ttl, uint64_t deadline)
 {
@@ -195,7 +195,7 @@ small_stop(uint32_t i)
     t->deadline = LAWN_NEVER;
 }
 
-/* Its memory is given away. */
+/* Frees a timer's memory. */
 static void
 small_free(uint32_t i)
 {
@@ -204,7 +204,7 @@ small_free(uint32_t i)
     small.timers[i].freed = true;
 }
 
-/* To another place in memory, bytes and all. */
+/* Moves a timer to another place in memory, with memmove(). */
 static void
 small_move(uint32_t i, uint8_t byte)
 {
@@ -230,7 +230,7 @@ small_clock(uint64_t now)
     small.now = now > small.now ? now : small.now;
 }
 
-/* Whether a has to fire before b. */
+/* Returns whether a has to fire before b. */
 static bool
 small_before(const struct small_timer *a, const struct small_timer *b)
 {
@@ -271,7 +271,7 @@ small_next(bool timer_too)
     }
 }
 
-/* One that is due at the same time, if there is: else any. */
+/* Another timer that is due at the same time, or else any. */
 static uint32_t
 small_sibling(uint32_t of, uint64_t deadline)
 {
@@ -285,8 +285,8 @@ small_sibling(uint32_t of, uint64_t deadline)
     return (of + 1) % SMALL_TIMERS;
 }
 
-/* An operation that is allowed in callbacks, too; self is the timer that it is
- * about, unless the byte names another. */
+/* Runs an operation that is also allowed in callbacks. self is the timer to
+ * use, unless the byte selects another. */
 static void
 small_operation(uint32_t self, uint64_t due, uint8_t code)
 {
@@ -298,7 +298,7 @@ small_operation(uint32_t self, uint64_t due, uint8_t code)
     case 1:
         small_start(i, palette->ttl(small_take()));
         break;
-    case 2: /* as it was, or nearly */
+    case 2: /* with the same TTL, or one more */
         small_start(i, small.timers[i].ttl + (code >> 7));
         break;
     case 3:
@@ -402,8 +402,8 @@ small_mow(uint64_t until, size_t budget)
     small.halted = false;
 }
 
-/* Always at the same address, so a new one is a copy of the first: that is
- * faster than to make one. */
+/* Makes a lawn, always at the same address, so that a new one can be copied
+ * from the first: that is faster. */
 static struct lawn *
 small_place(const struct lawn_options *options, unsigned char **copy)
 {
@@ -445,8 +445,8 @@ small_begin(uint8_t manner, uint8_t start)
     }
 }
 
-/* Beyond what callbacks do: mows, as far as the clock goes, or for one that
- * runs back; with a small budget, or none. */
+/* Operations that callbacks cannot do: mows, over any distance, or with a clock
+ * that runs back; with a small budget, or none. */
 static void
 small_step(uint8_t code)
 {
@@ -459,7 +459,7 @@ small_step(uint8_t code)
     uint64_t until = small.now + small.palette->step(byte);
     until = until >= small.now ? until : LAWN_NEVER;
     if ((code & 0x30) == 0) {
-        until = lawn_next(small.lawn); /* to what is next, exactly */
+        until = lawn_next(small.lawn); /* exactly to the next deadline */
     } else if ((code & 0x30) == 0x10) {
         until = small.now - (byte & 7);
         until = until <= small.now ? until : 0;
@@ -483,7 +483,7 @@ small_run(const struct small_palette *palette, const uint8_t *bytes,
     if ((manner & 0x3C) == 0x3C) {
         small_expect(lawn_check(small.lawn, stderr), "lawn_check()");
     }
-    /* All that is left comes out, in order. */
+    /* All remaining timers fire, in order. */
     small.end = small.at;
     small_mow(LAWN_NEVER, SIZE_MAX);
     small_expect(small.running == 0 && lawn_next(small.lawn) == LAWN_NEVER,

@@ -1,23 +1,24 @@
-/* small.h - a lawn of few blades and 16 timers against a plain array, fast.
+/* small.h - a fast comparison of a lawn of few blades and 16 timers with an
+ * array.
  *
- * What tests/kit/ops.h does with everything, this does with little: the smallest
- * lawn there is, placed anew for each case, and a case of some dozen bytes. So a
- * fuzzer goes through a hundred times as many of them. The array here is
- * written apart from that of tests/kit/oracle.h, on purpose.
+ * tests/kit/ops.h uses all features; this uses the smallest possible lawn,
+ * placed again for each case, and cases of some dozen bytes. So a fuzzer runs a
+ * hundred times as many cases. The array is intentionally independent of
+ * tests/kit/oracle.h.
  *
  * A case is a byte for the lawn, then operations of two or three bytes. When a
- * timer fires, its callback reads a little program of operations from the same
- * bytes. Where TTLs and times come from is the target's choice.
+ * timer fires, its callback reads a small program of operations from the same
+ * bytes. The target chooses the TTLs and times.
  */
 #ifndef LAWN_TESTS_FUZZ_SMALL_H
 #define LAWN_TESTS_FUZZ_SMALL_H
 
 #include "fuzz.h"
 
-/* Says what is wrong, and aborts, unless it is true. */
+/* Prints the message and aborts unless good is true. */
 void small_expect(int good, const char *what);
 
-/* What a byte means: a TTL, a step of the clock, the time at first, a
+/* The meaning of a byte: a TTL, a step of the clock, the initial time, a
  * resolution. */
 struct small_palette {
     uint64_t (*ttl)(uint8_t byte);
@@ -29,7 +30,8 @@ struct small_palette {
 void small_run(const struct small_palette *palette, const uint8_t *bytes,
                size_t size);
 
-/* For palettes: a power of two, one less or one more, or the last numbers. */
+/* For palettes: a power of two, one less or one more, or the largest
+ * numbers. */
 uint64_t small_extreme(uint8_t byte);
 
 #endif

@@ -33,7 +33,7 @@ def plain(cell):
 
 
 class Table:
-    """The first table below a line that begins so, in a page."""
+    """The first table below a line that begins like this, in a page."""
 
     def __init__(self, title, page=BENCHMARKS):
         lines = iter(read(page).split('\n'))
@@ -62,7 +62,7 @@ class Table:
 
 
 def whole(table, row, column):
-    """A cell in whole nanoseconds; - if there is none."""
+    """A cell in whole nanoseconds; - if it is empty."""
     if row not in table.rows or table.text(row, column) == '-':
         return '-'
     return '%d' % (table.number(row, column) + 0.5)

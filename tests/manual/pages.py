@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""pages.py COMMAND FOLDER... - what the manual pages in man/ say, for
-tests/api/manual to hold against the headers.
+"""pages.py COMMAND FOLDER... - extracts contents of the manual pages in man/, for
+tests/api/manual to compare with the headers.
 
-In the sources of the pages a comment before a literal display says what it is:
+In the sources of the pages a comment before a literal display gives its kind:
 
     .\\" program NAME    a whole program; "with -lLIBRARY" may follow
-    .\\" prints NAME     what that program prints
+    .\\" prints NAME     the output of that program
     .\\" part NAME       C up to .\\" end, in one or more displays; lines that
                         begin with .\\"+ are compiled with it and not shown;
                         if they define RUN, that must be true
-    .\\" no C            neither
+    .\\" no C            none of these
 
-and .\\" command before a .Dl says that it compiles the program before it.
-A display without such a comment is an error: nothing is left unchecked.
+and .\\" command before a .Dl marks a command that compiles the program before it.
+A display without such a comment is an error, so that nothing is left unchecked.
 """
 
 import os
@@ -118,7 +118,7 @@ class Page:
             elif line.startswith('.Bd -literal'):
                 if kind is None:
                     self.flaws.append(
-                        where + ': no comment says what this display is')
+                        where + ': no comment gives the kind of this display')
                 display = []
             elif mark and mark[1] == 'end':
                 self.parts[name] = code
@@ -155,8 +155,8 @@ def all_pages():
 
 
 def public():
-    """What the map and the headers say is public: some headers are those of
-    libraries of their own."""
+    """The public names of the map and the headers; some headers belong to separate
+    libraries."""
     with open('src/lawn.map', encoding='utf-8') as lines:
         names = set(re.findall(r'^\s+(\w+);', lines.read(), re.M))
     for name in os.listdir('include'):
@@ -194,7 +194,7 @@ def check_entries():
 
 
 def check_references():
-    """Pages of ours that others refer to exist, or are functions."""
+    """Our pages and functions that other pages refer to exist."""
     pages = all_pages()
     there = {os.path.basename(page.path) for page in pages}
     there |= {name + '.3' for name in public()}
@@ -219,7 +219,7 @@ def check_figures():
 
 
 def tool_options():
-    """Verb -> option -> its default, as the tool tells; or ''."""
+    """Verb -> option -> its default according to the tool, or ''."""
     options = {}
     for command in (['build/lawn', 'completion', 'table'],
                     ['build/lawn-bench', '--completion', 'table']):
@@ -232,8 +232,8 @@ def tool_options():
 
 
 def page_options(page):
-    """Verb -> option -> what the page says of it; '' is no verb's part, or a
-    program's that has none."""
+    """Verb -> option -> its text in the page; '' if it belongs to no verb, or to a
+    program without verbs."""
     told = {'': {}}
     verb = name = ''
     for line in page.lines:
@@ -271,7 +271,7 @@ def check_verb(page, verb, part, there):
                 name, verb, 'nothing of it in ' + place if name in there
                 else 'no such option, but ' + place + ' has it', page.path))
     for name, default in there.items():
-        # 0 is what the help says for "it depends".
+        # The help prints 0 for "it depends".
         said = 'default' if default == '0' else 'default is ' + default
         if default and not re.search(re.escape(said) + r'\b',
                                      told.get(name, '')):
@@ -280,20 +280,20 @@ def check_verb(page, verb, part, there):
 
 
 def check_options():
-    """Of a verb that lawn(1) or lawn-bench(1) explains it has all options, with
-    their defaults, and so has the SYNOPSIS; no page has others."""
+    """lawn(1) and lawn-bench(1) have all options of each verb that they explain, with
+    their defaults, and so does the SYNOPSIS; no page has other options."""
     there = tool_options()
     for verb in ('demo', 'trace stats', 'trace convert'):
         check_verb(Page('man/lawn.1'), verb, verb, there[verb])
     check_verb(Page('man/lawn-bench.1'), 'bench', '', there['bench'])
     known = {'help', 'version'}.union(*there.values())
     for page in all_pages():
-        # Others have options, too: "--line-buffered of grep(1)".
+        # Other programs have options, too: "--line-buffered of grep(1)".
         text = re.sub(r'^\.Fl -\S+\nof\n\.Xr (?!lawn)', '',
                       '\n'.join(page.lines), flags=re.M)
         for name in re.findall(r'\bFl -([\w-]+)', text):
             if page.section == 1 and name not in known:
-                fail('%s: there is no option --%s' % (page.path, name))
+                fail('%s: unknown option --%s' % (page.path, name))
 
 
 def print_public():
@@ -319,7 +319,7 @@ def print_prototypes(folder):
 
 
 def print_examples(folder):
-    """Programs, what they print, parts of programs, and commands."""
+    """Programs, their output, parts of programs, and commands."""
     for page in all_pages():
         for flaw in page.flaws:
             fail(flaw)

@@ -1,8 +1,8 @@
-/* consumer.c - a program as users of the library have it, in C11 and in C++17
- * alike: does something with each level, and exits with 0 if that works.
+/* consumer.c - a program of a user of the library, in the common subset of C11
+ * and C++17: uses each level, and exits with 0 if that works.
  *
- * With ONE_FILE or SINGLE_HEADER it is one that uses an amalgamation; then
- * LAWN_WITH_STORE and the like say what that has. Else all levels are there. */
+ * With ONE_FILE or SINGLE_HEADER it uses an amalgamation, with the levels that
+ * LAWN_WITH_STORE and similar macros select. Otherwise it uses all levels. */
 #if defined ONE_FILE
 #include "lawn.h"
 #elif defined SINGLE_HEADER
@@ -74,7 +74,7 @@ use_store(void)
 #endif
 
 #if defined LAWN_WITH_ALL || defined LAWN_WITH_WORKERS
-static unsigned fires; /* on one worker, and read when that has ended */
+static unsigned fires; /* set by one worker, and read after that has ended */
 
 static void
 count_worked(struct lawn_workers_timer *timer, struct lawn_worker *worker)

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""algorithm.py - the algorithm of the paper, line by line, and what is wrong with
-it: each case is a counterexample that docs/PAPER.md names.
+"""algorithm.py - the algorithm of the paper, line by line, and its errors: each case is
+a counterexample that docs/PAPER.md names.
 
-It is the pseudocode and nothing else. Where that is not a program, the smallest
-change makes it one: TimerExpired hands DeleteTimer the id, as DeleteTimer wants
-it, instead of the timer; the bucket that it removes is that of the timer's TTL;
-and the loop goes over the queues that there were when it began.
+It is the pseudocode and nothing else. Where that is not a program, it has the smallest
+change that makes it one: TimerExpired passes the id to DeleteTimer, as DeleteTimer
+expects, instead of the timer; the bucket that it removes is that of the timer's TTL;
+and the loop visits the queues that existed when it began.
 """
 
 import sys
 
 
 class Lawn:
-    """Algorithm 1; the time is set by whoever calls."""
+    """Algorithm 1; the caller sets the time."""
 
     def __init__(self):
         self.queues = {}   # TTLHash
@@ -20,7 +20,7 @@ class Lawn:
         self.closest = 0
         self.now = 0
         self.fired = []    # (time, id), in the order of firing
-        self.looks = 0     # at heads of queues
+        self.looks = 0     # reads of queue heads
 
     def start_timer(self, name, ttl, payload=None):
         timer = (self.now + ttl, ttl, name, payload)
@@ -59,7 +59,7 @@ class Lawn:
             del self.queues[timer[1]]
 
     def peek(self, queue):
-        """What a queue without timers gives is not said: nothing, here."""
+        """The result for a queue without timers is unspecified: None here."""
         self.looks += 1
         return queue[0]
 
@@ -70,8 +70,8 @@ class Lawn:
 
 
 class Mended(Lawn):
-    """With what makes it go on where it would stop: the head of an empty queue
-    is due never. All the rest is as it was."""
+    """With a change that lets it continue where it would stop: the head of an empty
+    queue is never due. Everything else is unchanged."""
 
     def peek(self, queue):
         self.looks += 1
@@ -102,9 +102,9 @@ def a_timer_fires_a_tick_late():
 
 
 def a_timer_is_forgotten_when_a_later_queue_sets_the_closest_expiration():
-    """a is due at 10. At 9 its queue is looked at first, while the closest
-    expiration is still 8, and then b fires: the closest that is left is said to
-    be that of b's queue."""
+    """a is due at 10. At 9 its queue is checked first, while the closest expiration is
+    still 8, and then b fires: the closest remaining expiration becomes that of b's
+    queue."""
     lawn = Mended()
     lawn.start_timer('a', 10)
     lawn.start_timer('b', 8)
@@ -168,13 +168,13 @@ def timers_of_two_ttls_fire_in_the_order_of_their_queues():
     lawn = Mended()
     lawn.start_timer('late', 10)
     lawn.start_timer('soon', 5)
-    lawn.now = 20   # a clock that was held up
+    lawn.now = 20   # a clock that was delayed
     lawn.per_tick_bookkeeping()
     assert [name for _, name in lawn.fired] == ['late', 'soon']
 
 
 def timers_that_were_started_one_after_the_other_stop_at_the_same_time():
-    """Which the strict order of the proof says they do not."""
+    """The strict order of the proof claims that they do not."""
     lawn = Mended()
     lawn.start_timer('a', 10)
     lawn.run_to(1)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""page.py CHECK - what docs/PAPER.md names is there.
+"""page.py CHECK - checks that everything that docs/PAPER.md names exists.
 
-    names     what stands in `...`: files, folders, functions, tests, theorems
+    names     the words in `...`: files, folders, functions, tests, theorems
     commands  the verbs and options of lawn and the targets of make
     links     files and headings
     verdicts  each cell of a column "verdict" is confirmed, fixed here or refuted
     cases     all counterexamples of algorithm.py, and the headings of the tables
-              that tools/curves prints; their figures are not compared, tools/curves
-              check looks at how they grow
+              that tools/curves prints; their figures are not compared, `tools/curves
+              check` checks how they grow
 """
 
 import glob
@@ -34,7 +34,7 @@ def read(path):
 
 
 def quoted():
-    """All that stands in backquotes, but for whole blocks."""
+    """All words in backquotes, except whole blocks."""
     text = re.sub(r'^```.*?^```', '', read(PAGE), flags=re.M | re.S)
     found = re.findall(r'`([^`]+)`', text)
     assert len(found) > 100, 'the page has hardly any names'
@@ -106,7 +106,7 @@ def check_commands():
 
 
 def anchors(path):
-    """As the viewers of pages make them of headings."""
+    """Anchors as viewers derive them from headings."""
     return {re.sub(r'[^\w\- ]', '', line.lstrip('#').strip().lower())
             .replace(' ', '-')
             for line in read(path).splitlines() if line.startswith('#')}

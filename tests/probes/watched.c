@@ -1,7 +1,7 @@
-/* watched.c - a program to be watched: api/probes compares what a tracer sees
- * of it with what it writes to the file that is its argument. It takes every
- * way on which the core starts a timer; small constants of tuning.c, as in the
- * Makefile, make that a matter of some hundred starts. */
+/* watched.c - a program with probes: tests/api/probes compares what a tracer
+ * sees with what the program writes to the file in its argument. It covers
+ * every way in which the core starts a timer. Small constants of tuning.c, as
+ * in the Makefile, reduce that to some hundred starts. */
 #include <inttypes.h>
 #include <lawn.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ stop(unsigned i)
     }
 }
 
-/* Each third starts again, to be seen between two that fire. */
+/* Restarts each third timer, to be seen between two that fire. */
 static void
 fire(struct lawn_timer *timer, void *arg)
 {
@@ -82,7 +82,7 @@ main(int argc, char **argv)
     }
     start(1, 5);
     mow(lawn_now(lawn) + 5, SIZE_MAX);
-    start(1, 5);                         /* on the blade that is empty now */
+    start(1, 5);                         /* on the blade, which is empty now */
     for (unsigned i = 0; i < 200; i++) { /* few TTLs */
         start(i % MANY, 5 + i % 3);
         if (i % 7 == 0) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""browser.py [FILE.html...] - looks at reports in a real browser.
+"""browser.py [FILE.html...] - checks reports in a real browser.
 
-Opens pages made by build/asan/report of the runs in this folder, and of the
-large one of fixture.py, and those named; and computes anew, from the JSON that
-is embedded in each, what must be seen there. Run from the top folder; prints
-what other test programs print.
+Opens pages made by build/asan/report from the runs in this folder and from the large
+one of fixture.py, and the given pages. Computes from the JSON embedded in each page
+what the page must show. Run from the top folder; prints results like the other test
+programs.
 """
 import json
 import math
@@ -181,7 +181,7 @@ def geomean(values):
 
 
 class Checks:
-    """Each method is a test of one page; its name is what it says."""
+    """Each method is a test of one page, named after what it checks."""
 
     def __init__(self, browser, path):
         self.browser = browser

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """fixture.py [full|large] - a made-up run of `lawn bench --json`, on stdout.
 
-The figures are invented, but of the shape that real ones have: each scheme has
-its own cost in N and t, slow ones are given up, some cells are lost by lawn.
-full is what full.json was made with; large has as many rows as a whole grid.
+The figures are invented, but similar to real ones: each scheme has its own cost in N
+and t, slow ones are given up, lawn is not the fastest in some cells. full.json was made
+with "full"; "large" has as many rows as a whole grid.
 """
 import json
 import math
@@ -209,7 +209,7 @@ OWN = {"W6", "W8", "W10"}
 
 
 def cache(n):
-    """What a miss costs, more or less: timers leave the caches as n grows."""
+    """The approximate cost of cache misses, which grows with n."""
     return (
         4
         if n <= 1000

@@ -1,4 +1,4 @@
-/* main.c - makes what tests/report/browser.py looks at.
+/* main.c - makes the pages and pictures that tests/report/browser.py checks.
  *
  *     report page <JSON >HTML    the page around a run's JSON
  *     report picture >SVG        the picture of made-up results
@@ -52,7 +52,7 @@ made_row(size_t who, size_t what, double t)
     return row;
 }
 
-/* A picture of the first cells: plots, or bars. */
+/* Prints a picture of the first cells: plots, or bars. */
 static bool
 picture(size_t cells, bool bars)
 {

@@ -1,11 +1,11 @@
-"""A browser to be looked into: a small WebDriver client for chromedriver.
+"""A small WebDriver client for chromedriver.
 
     with Browser() as browser:
         browser.open("page.html")
         browser.run("return document.title")
 
-chromedriver listens on a loopback port of its own choice and is ended by its
-process; chromium gets a new profile, which is removed with it.
+chromedriver chooses a loopback port and ends with its process; chromium gets a new
+profile, which is removed afterward.
 """
 import base64
 import json
@@ -81,7 +81,7 @@ class Browser:
             stderr=subprocess.STDOUT,
         )
         self.base = "http://127.0.0.1:%d" % self.port()
-        # No proxy stands between us and the loopback.
+        # Without a proxy for the loopback.
         self.opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({})
         )
@@ -105,7 +105,7 @@ class Browser:
         self.session = reply["sessionId"]
 
     def port(self):
-        """Reads what chromedriver says until it names its port."""
+        """Reads the output of chromedriver until it prints its port."""
         said = b""
         end = time.monotonic() + SECONDS
         with selectors.DefaultSelector() as selector:
@@ -181,7 +181,7 @@ class Browser:
         )
 
     def wait(self, script, *arguments):
-        """Asks until the script's answer is true, or time is up."""
+        """Repeats the script until it returns true, or a timeout."""
         end = time.monotonic() + SECONDS
         while True:
             answer = self.run(script, *arguments)
@@ -189,7 +189,7 @@ class Browser:
                 return answer
 
     def key(self, *keys):
-        """Presses keys, one after the other, on what has the focus."""
+        """Presses keys, one after the other, on the focused element."""
         actions = [
             {"type": kind, "value": key}
             for key in keys
@@ -223,7 +223,7 @@ class Browser:
         )
 
     def log(self):
-        """What was written to the console since it was last asked."""
+        """The console messages since the last call."""
         return self.call("POST", "/se/log", {"type": "browser"})
 
     def shot(self, path, full=True):

@@ -1,9 +1,9 @@
-/* builtins.c - what proofs/wp/builtins.h states about bits, for all values.
+/* builtins.c - proves the facts about bits that proofs/wp/builtins.h assumes.
  *
  * @flags -DNDEBUG
  *
  * @proof builtins_bits
- * What WP takes for granted of the compiler's functions, of xor and of and.
+ * The axioms of WP about compiler built-ins, xor and and, for all values.
  */
 #include "proof.h"
 

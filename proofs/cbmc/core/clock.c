@@ -1,30 +1,32 @@
-/* clock.c - the clock, and the deadline that a start has: src/core/lawn.c,
- * internal.h. Times are all 64-bit numbers; no timers are needed.
+/* clock.c - the clock, and the deadline that a start computes: src/core/lawn.c,
+ * internal.h. Times are arbitrary 64-bit numbers; no timers are needed.
  *
  * @flags -DNDEBUG --unwind 18
  * @sources src/core/index.c src/core/blades.c
- * @without --unsigned-overflow-check: counters count up to 0, by wrapping; that
- *     times do not wrap is compared with sums in 128 bits
- * @without --conversion-check: counters and hashes again
+ * @without --unsigned-overflow-check: counters count up to 0 by wrapping; sums
+ *     in 128 bits check that times do not wrap
+ * @without --conversion-check: the same, and hashes
  *
  * @proof clock_set
  * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now lawn__set_bound
- * For every time that is set: the clock never runs back, and never past LAWN_LAST
- * [P9]; whatever the tuning become, the wake is the bound, or 0 if someone asks
- * [I6], and the count stays [I7].
+ * For every time that is set: the clock never runs back, and never past
+ * LAWN_LAST [P9]. Whatever the tuning becomes, the wake time is the bound, or 0
+ * if a review is requested [I6], and the count does not change [I7].
  *
  * @proof clock_plain
  * @covers lawn__move_clock lawn__ticks_after
- * For every now, TTL and tuning: a TTL below lawn->plain is one whose sum with
- * now is before LAWN_LAST, so the quick way of lawn_start() adds without looking
- * [P9]; and in a trial, or in bypass mode, or with a resolution, none is.
+ * For every now, TTL and tuning: the sum of now and a TTL below lawn->plain is
+ * before LAWN_LAST, so the fast path of lawn_start() adds without a check [P9].
+ * In a trial, in bypass mode, or with a resolution, no TTL is below
+ * lawn->plain.
  *
  * @proof clock_due
  * @covers compute_deadline clamp_deadline may_use_blade lawn__count_starts lawn_count
- * For every now, TTL and deadline, at resolution 1: what a start has is the sum
- * cut at LAWN_LAST; what lawn_start_as() takes is not before the base [I4], not
- * after LAWN_LAST [P9], and after now while mowing [P6]; and what fits on a blade
- * is not after what a start would append [I1].
+ * For every now, TTL and deadline, at resolution 1: a start gets the sum,
+ * limited to LAWN_LAST. A deadline given to lawn_start_as() becomes one that is
+ * not before the base [I4], not after LAWN_LAST [P9], and after now while
+ * mowing [P6]. A deadline that fits on a blade is not after that of a new start
+ * [I1].
  */
 #include "proof.h"
 
@@ -72,7 +74,7 @@ proof_any_lawn(void)
     }
 }
 
-/* Whether lawn->plain is what it has to be. */
+/* Returns whether lawn->plain has the value that the tuning requires. */
 static bool
 proof_plain(uint64_t ttl)
 {
@@ -119,7 +121,7 @@ clock_plain(void)
     PROVE(proof_plain(ttl), "[P9] below plain: does not wrap");
     PROVE(ttl >= lawn.plain || ttl == 0 ||
               lawn.now + ttl == lawn__ticks_after(lawn.now, ttl),
-          "[P9] the quick way is the long one");
+          "[P9] the fast path equals the slow path");
     PROOF_END();
 }
 
@@ -139,12 +141,12 @@ clock_due(void)
     PROVE(deadline >= lawn.index.base, "[I4] not before the base");
     PROVE(deadline <= LAWN_LAST, "[P9] not after the last tick");
     PROVE(lawn.mowing == NULL || deadline > lawn.now || lawn.now == LAWN_LAST,
-          "[P6] not met by the mow under way");
+          "[P6] not reached by the mow in progress");
     PROVE(deadline >= wanted || deadline == LAWN_LAST, "[P1] not earlier");
     PROVE(!may_use_blade(&lawn, ttl, deadline) ||
               (deadline <= lawn__ticks_after(lawn.now, ttl) && ttl != 0 &&
                ttl != LAWN_NEVER && !lawn.tuning.bypass),
-          "[I1] not after what a start would append");
+          "[I1] not after the deadline of a new start");
     PROVE(lawn_count(&lawn) ==
               lawn__count_starts(&lawn) - lawn.stops - lawn.fires,
           "[I7] the count");

@@ -2,31 +2,33 @@
  * step.
  *
  * The shipped core is included whole, so that its static functions can be
- * called. SHAPE is 1 and eight digits: four give the places of the entries of blades 0 to 3
- * stand, of which those of empty blades were left over, four where the timers
- * do:
+ * called. SHAPE is 1 and eight digits. The first four give the places of the
+ * index entries of blades 0 to 3 (an empty blade may have a stale entry), the
+ * last four the places of the timers:
  *
  *     0 nowhere   1 to 4 on blade 0 to 3   5 due at LAWN_LAST
  *     6, 7 on level 0 of the index, in slot 0 or 1; a timer there is unqueued
  *     8 on level 1   9 on level 2
  *
- * so the links are known, and all else is arbitrary: deadlines, clock, base,
- * bound, alert, counters, tuning, the TTLs that blades have or were left with,
- * slots that are marked for nothing, what is known of a slot. All of it is
- * valid: proof_valid(), which is lawn_check() and what it leaves out, is assumed
- * before a step and proved after it. "shapes" here prints the shapes.
+ * So the links are known, and everything else is arbitrary: deadlines, clock,
+ * base, bound, alert, counters, tuning, the current or previous TTLs of blades,
+ * empty slots that are marked, the known slot. The lawn is valid:
+ * proof_valid(), which is lawn_check() plus the conditions that it leaves out,
+ * is assumed before a step and proved after it. The script "shapes" in this
+ * folder prints the shapes.
  *
- * What is small: 4 blades, one set; an index of 1 bit per digit and 3 levels,
- * one list of unqueued timers per slot. All times in it agree in the 61 digits
- * above, which are arbitrary, so the base is any 64-bit number. stops and fires
- * have counted up to 255 at most, and starts are 256 at most before the next look
- * at the tuning. What is fixed: resolution 1, no stripes, few
- * timers (so nothing is fetched ahead); release build, so no keys in the links.
+ * Small here: 4 blades in one set; an index of 1 bit per digit and 3 levels,
+ * with one list of unqueued timers per slot. All times in the index agree in
+ * the 61 bits above, which are arbitrary, so the base is any 64-bit number. The
+ * counters of stops and fires are at most 255, and the next review of the
+ * tuning is at most 256 starts away. Fixed here: resolution 1, no stripes, few
+ * timers (so nothing is prefetched), release build (so links have no keys).
  *
- * To keep the formulas small three functions are replaced outside of index.h and
- * blades.h: lawn__index_slot_of() and lawn__index_list_of() by what they come
- * to with so few levels and lists, as few_parts.c proves; and the hash, which
- * with one set gives only the home of the TTL that is started, by a given home.
+ * To keep the formulas small, three functions are replaced outside of index.h
+ * and blades.h. lawn__index_slot_of() and lawn__index_list_of() are replaced by
+ * shorter ones for this few levels and lists; few_parts.c proves them equal.
+ * The hash, which with one set only yields the home of the TTL that is started,
+ * is replaced by a given home.
  */
 #ifndef PROOF_FEW_H
 #define PROOF_FEW_H
@@ -106,7 +108,7 @@ static const uint32_t proof_ten_to[] = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
 };
 
-/* The digits that all times in the index share with its base. */
+/* The high digits that all times in the index share with its base. */
 static uint64_t proof_high;
 
 /* A time in the index. */
@@ -116,8 +118,8 @@ proof_any_time(void)
     return proof_high | (nondet_u8() & ((1u << PROOF_LEVELS) - 1));
 }
 
-/* Any, or the one that TIMES gives: 0 for the base, 1 to 4 for the entries of
- * blades, 5 to 8 for the deadlines of timers. */
+/* An arbitrary time, or the one that TIMES gives: 0 for the base, 1 to 4 for
+ * the entries of blades, 5 to 8 for the deadlines of timers. */
 static uint64_t
 proof_time(uint32_t which)
 {
@@ -129,7 +131,7 @@ proof_time(uint32_t which)
 #endif
 }
 
-/* Where timer i stands, and where the entry of blade i does. */
+/* The place of timer i, and the place of the entry of blade i. */
 static unsigned
 proof_place(uint32_t i)
 {
@@ -142,7 +144,7 @@ proof_entry_place(uint32_t i)
     return SHAPE / proof_ten_to[7 - i] % 10;
 }
 
-/* The queue of a place. */
+/* Returns the queue of a place. */
 static struct lawn_link *
 proof_queue(unsigned place)
 {
@@ -185,8 +187,8 @@ proof_any_index(void)
     lawn.index.moved = nondet_u64();
 }
 
-/* Any, or the one that TTLS gives for a blade: 0 if it is closed, 8 for any that
- * is long. */
+/* An arbitrary TTL, or the one that TTLS gives for a blade: 0 for a closed
+ * blade, 8 for any long TTL. */
 static uint64_t
 proof_any_ttl(uint32_t i)
 {
@@ -230,7 +232,7 @@ proof_any_clock(uint64_t now)
     lawn.index.passed = PASSED;
     lawn.index.passed_at = lawn.index.base;
 #else
-    lawn.index.passed = LAWN_INDEX_NONE; /* any of them takes too much memory */
+    lawn.index.passed = LAWN_INDEX_NONE; /* other values take too much memory */
     lawn.index.passed_at = 0;
 #endif
     lawn.tuning.trial = nondet_bool();
@@ -245,7 +247,7 @@ proof_any_clock(uint64_t now)
     lawn.misses = nondet_u64();
     lawn.stops = nondet_u8();
     lawn.fires = nondet_u8();
-    /* Nearly as many as are counted up to 0: see tuning.h. */
+    /* starts approaches 0 by counting up: see tuning.h. */
     lawn.tuning.starts = lawn.stops + lawn.fires - lawn.starts;
 #if defined BOUND
     lawn.tuning.review_due = ASKED;
@@ -273,7 +275,7 @@ proof_any_timer(uint32_t number, unsigned place)
     }
 }
 
-/* As in lawn__index_insert(). */
+/* The same links as lawn__index_insert() sets. */
 static void
 proof_any_entry(uint32_t number, unsigned place)
 {
@@ -293,7 +295,7 @@ proof_any_entry(uint32_t number, unsigned place)
     lawn.index.count++;
 }
 
-/* A slot that is marked lies ahead of the base, or the base is in it. */
+/* A marked slot is ahead of the base or contains it. */
 static bool
 proof_ahead(void)
 {
@@ -307,7 +309,8 @@ proof_ahead(void)
            lawn.index.words == (proof_occupied[0] != 0);
 }
 
-/* What is known of a slot was found there, now or at an earlier base. */
+/* The known time of a slot was found there, at this base or at an earlier
+ * one. */
 static bool
 proof_known(void)
 {

@@ -1,4 +1,5 @@
-/* few_parts.c - what few.h puts in the place of shipped functions is the same.
+/* few_parts.c - the functions of few.h equal the shipped ones that they
+ * replace.
  *
  * @flags -DNDEBUG -DPROOF_PARTS -Iproofs/cbmc/core --unwind 4
  * @without --unsigned-overflow-check: a hash is a product that wraps
@@ -6,9 +7,9 @@
  *
  * @proof few_parts
  * @covers lawn__index_slot_of lawn__index_list_of
- * In an index of 3 levels of 1 bit and one list per slot: the slot of a time and
- * its list are those that few.h computes, for any base, and any time that
- * differs from it in the lowest three digits only.
+ * In an index of 3 levels of 1 bit and one list per slot: few.h computes the
+ * slot and the list of a time correctly, for any base, and any time that
+ * differs from the base in the lowest three digits only.
  */
 #include "few.h"
 

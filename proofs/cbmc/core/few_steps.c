@@ -1,17 +1,17 @@
 /* few_steps.c - one step from an arbitrary valid lawn of up to four timers: see
- * few.h. What a step is to keep is what lawn_check() looks at, and a little more,
- * which is assumed before it and proved after it. Each proof is run for many
- * lawns: "shapes" here prints them, and explains how they are chosen. In every
- * sixteenth run each access is checked too, but in none of few_any_*.
+ * few.h. The invariant is lawn_check() and a little more; it is assumed before
+ * a step and proved after it. Each proof is run for many lawns: the script
+ * "shapes" in this folder prints them, and explains how they are chosen. Every
+ * sixteenth run also checks each memory access, except the runs of few_any_*.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
  *     --slice-formula --unwind 7
  * @without --bounds-check: checked in some of the runs
- * @without --pointer-check: likewise
- * @without --pointer-overflow-check: likewise
- * @without --undefined-shift-check: likewise
- * @without --signed-overflow-check: likewise
- * @without --div-by-zero-check: likewise
+ * @without --pointer-check: the same
+ * @without --pointer-overflow-check: the same
+ * @without --undefined-shift-check: the same
+ * @without --signed-overflow-check: the same
+ * @without --div-by-zero-check: the same
  * @without --unsigned-overflow-check: counters count up to 0 and hashes wrap on
  *     purpose
  * @without --conversion-check: hashes are truncated on purpose
@@ -19,23 +19,24 @@
  * @proof few_stop
  * @each shapes few_stop
  * @covers lawn_stop lawn_pending
- * A stop returns whether the timer ran; then it is idle and is not counted [P3]
- * [P5].
+ * A stop returns whether the timer was running. Afterward the timer is idle and
+ * not counted [P3] [P5].
  *
  * @proof few_now
  * @each shapes few_now
  * @covers lawn_set_now lawn__advance_clock
- * The clock is set to any time: it never goes back, all run on [P3] [P9].
+ * The clock is set to any time: it never goes back, all timers keep running
+ * [P3] [P9].
  *
  * @proof few_start
  * @each shapes few_start
  * @covers lawn_start insert_timer find_or_claim_blade append_to_blade
  *     insert_unqueued note_early_timer insert_at_last_tick lower_bound
  *     count_miss
- * A start, of an idle timer or a running one, that finds or claims a blade, or
- * none: it runs, is due after its TTL, stands behind all others of its queue that
- * have its deadline, is counted once; the others are as they were [P1] [P3] [P4]
- * [P5]. Clock, TTLs and tuning are given.
+ * A start of an idle or running timer that finds a blade, claims one, or gets
+ * none. Afterward the timer runs, is due after its TTL, is behind all others of
+ * its queue with the same deadline, and is counted once; the other timers have
+ * not changed [P1] [P3] [P4] [P5]. Clock, TTLs and tuning are given.
  *
  * @proof few_tick
  * @each shapes few_tick
@@ -43,24 +44,24 @@
  *     fire_timer
  * @unreached fire_tick: $fetch_ahead($lawn, $slot, $tick, $mowing->left);
  *     -- only reads, and of more slots than this index has
- * The round of a mow that fires, at a slot of level 0 that has come up; the
- * callback does nothing. What fired was due, each once, in the order of its queue;
- * all that were due, unless the budget is used up; counted [P1] [P2] [P3] [P4]
- * [P6]. Budgets of 1 to 5; blades in turn or one after the other.
+ * The round of a mow that fires a due slot of level 0; the callback does
+ * nothing. Only due timers fire, each once, in the order of their queue; all
+ * due timers fire unless the budget is used up; all are counted [P1] [P2] [P3]
+ * [P4] [P6]. Budgets of 1 to 5; blades drained in turn or one after the other.
  *
  * @proof few_open
  * @each shapes few_open
  * @covers open_slot choose_base move_unqueued_down
- * The round of a mow that moves down a slot of a higher level: the base goes to a
- * time in the slot, none fires, all run on [P1] [P3] [I4].
+ * The round of a mow that opens a slot of a higher level: the base moves to a
+ * time in the slot, no timer fires, all timers keep running [P1] [P3] [I4].
  *
  * @proof few_mow
  * @each shapes few_mow
  * @flags --unwindset mow_until.0:20
  * @covers lawn_mow mow_slow mow_until index_last_tick
- * @unreached mow_slow: return 0; -- a mow in a callback; ours does nothing
- * A whole mow: as few_tick, and in the order of deadlines; the clock is right
- * after it [P1] [P2] [P3] [P4] [P6] [P9].
+ * @unreached mow_slow: return 0; -- the callback does not mow
+ * A whole mow: as few_tick, and timers fire by deadline; the clock is right
+ * afterward [P1] [P2] [P3] [P4] [P6] [P9].
  *
  * @proof few_next
  * @each shapes few_next
@@ -69,21 +70,21 @@
  * @unreached scan_slot: $index->known = $slot; $index->known_time =
  *     $scan.next; $index->known_queue = $scan.queue; lawn__set_bound($lawn,
  *     $lawn->bound); -- takes eight entries in a slot
- * lawn_next() is exact, with or without a front, or a slot that is known; so is
- * the bound after it; all run on [P2] [P3].
+ * lawn_next() is exact, with or without a front or a known slot. So is the
+ * bound afterward. All timers keep running [P2] [P3].
  *
  * @proof few_any_start
  * @each shapes few_any_start
  * @covers append_to_blade lower_bound
- * With any times, the end of a start of an idle timer, which has found or claimed
- * blade 0: appended, counted [P3] [P4] [P5]. Assumed is what blades_find and
- * blades_claim prove of the blade, and that the deadline is within the three
- * levels and before LAWN_LAST.
+ * With any times: the last part of a start of an idle timer, after it found or
+ * claimed blade 0. The timer is appended and counted [P3] [P4] [P5]. Assumed:
+ * what blades_find and blades_claim prove about the blade, and that the
+ * deadline is within the three levels and before LAWN_LAST.
  *
  * @proof few_any_tick
  * @each shapes few_any_tick
  * @covers fire_timer
- * As few_tick, of unqueued timers, with any times.
+ * As few_tick, for unqueued timers, with any times.
  */
 #include "few.h"
 
@@ -154,7 +155,7 @@ few_now(void)
     PROOF_END();
 }
 
-/* Of each timer, before a step. */
+/* The state of each timer before the step. */
 static uint64_t deadlines[PROOF_TIMERS];
 static bool ran[PROOF_TIMERS];
 
@@ -169,7 +170,7 @@ remember(void)
     }
 }
 
-/* Whether all but one are as they were. */
+/* Returns whether all timers but one are unchanged. */
 static bool
 same_but(uint32_t one)
 {
@@ -184,7 +185,8 @@ same_but(uint32_t one)
     return true;
 }
 
-/* Whether one that stands behind the timer has its deadline. */
+/* Returns whether a timer behind this one in its queue has the same
+ * deadline. */
 static bool
 overtakes(const struct lawn_timer *timer)
 {
@@ -227,15 +229,15 @@ few_start(void)
     remember();
     lawn_start(&lawn, timer, ttl);
     PROVE(lawn_pending(timer), "[P5] it runs");
-    PROVE(timer->deadline == due, "[P1] it is due after its TTL");
+    PROVE(timer->deadline == due, "[P1] the timer is due after its TTL");
     PROVE(!overtakes(timer), "[P4] behind the others of its deadline");
-    PROVE(same_but(TIMER), "[P5] the others are as they were");
+    PROVE(same_but(TIMER), "[P5] the other timers are unchanged");
     PROVE(lawn_count(&lawn) == count + !ran[TIMER], "[P3] it is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
-/* How many fired, and which place each has among them; 0: it did not. */
+/* How many timers fired, and the rank of each among them; 0: did not fire. */
 static unsigned fires;
 static unsigned order[PROOF_TIMERS];
 
@@ -251,7 +253,7 @@ fire(struct lawn_timer *timer, void *arg)
     order[i] = ++fires;
 }
 
-/* Whether timer i has to fire before timer j, if both do. */
+/* Returns whether timer i has to fire before timer j, if both fire. */
 static bool
 before(uint32_t i, uint32_t j)
 {
@@ -260,8 +262,8 @@ before(uint32_t i, uint32_t j)
             deadlines[i] == deadlines[j]);
 }
 
-/* Checks what fired, and returns how many were due by a time. last: so were
- * those that wait for the last tick. */
+/* Checks which timers fired, and returns how many were due by a time. last:
+ * those due at the last tick count too. */
 static unsigned
 fired_by(uint64_t time, bool last)
 {
@@ -274,7 +276,7 @@ fired_by(uint64_t time, bool last)
             ran[i] && deadlines[i] <= time && (last || proof_place(i) != LAST);
 
         due += was_due;
-        PROVE(order[i] == 0 || was_due, "[P1] none fired that was not due");
+        PROVE(order[i] == 0 || was_due, "[P1] only due timers fired");
         PROVE(order[i] != 0 || lawn_pending(&timers[i]) == ran[i],
               "[P3] the others run on");
         for (j = 0; j < PROOF_TIMERS; j++) {
@@ -318,7 +320,7 @@ few_tick(void)
     }
     due = fired_by(time, false);
     PROVE(all ? fires == due : mowing.left == 0,
-          "[P2] all that are due fired, or the budget is used up");
+          "[P2] all due timers fired, or the budget is used up");
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
@@ -354,7 +356,7 @@ few_any_start(void)
     append_to_blade(&lawn, timer, ttl, blade);
     PROVE(lawn_pending(timer), "[P5] it runs");
     PROVE(blade->queue.prev == &timer->link, "[P4] behind the others");
-    PROVE(same_but(TIMER), "[P5] the others are as they were");
+    PROVE(same_but(TIMER), "[P5] the other timers are unchanged");
     PROVE(lawn_count(&lawn) == count + 1, "[P3] it is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
@@ -383,7 +385,7 @@ few_open(void)
     PROVE(lawn.index.base >= time && lawn.index.base <= end,
           "[I4] the base is in the slot");
     PROVE((proof_occupied[0] >> slot & 1) == 0, "the slot is done");
-    PROVE(same_but(PROOF_TIMERS), "[P3] all are as they were");
+    PROVE(same_but(PROOF_TIMERS), "[P3] all timers are unchanged");
     PROVE(lawn_count(&lawn) == count && fires == 0, "[P1] none fires");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
@@ -404,14 +406,14 @@ few_mow(void)
     unsigned due = fired_by(now, now >= LAWN_LAST);
     PROVE(returned == fires && fires <= BUDGET, "[P6] as many as it returns");
     PROVE(fires == (due < BUDGET ? due : BUDGET),
-          "[P2] all that are due fired, or the budget is used up");
+          "[P2] all due timers fired, or the budget is used up");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(lawn.now == now && lawn.mowing == NULL, "[P9] it is that late");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
-/* The earliest deadline of those that run. */
+/* The earliest deadline of the running timers. */
 static uint64_t
 earliest(void)
 {
@@ -437,7 +439,7 @@ few_next(void)
     PROVE(lawn_next(&lawn) == earliest(), "[P2] the earliest is returned");
     PROVE(lawn.bound == earliest(), "and the bound is exact");
     PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
-          "[P3] all are as they were");
+          "[P3] all timers are unchanged");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }

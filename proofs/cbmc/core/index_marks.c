@@ -1,7 +1,7 @@
 /* index_marks.c - the bitmap of the index: src/core/index.h, index.c.
  *
- * For every bitmap of 64 words of 64 bits (as many as 8 bits per digit need are
- * 32), so for every slot below 4096.
+ * For every bitmap of 64 words of 64 bits (8 bits per digit need 32 words), so
+ * for every slot below 4096.
  *
  * @flags --unwind 66
  * @without --conversion-check: __builtin_ctzll() of a word that is not 0 is
@@ -10,18 +10,19 @@
  *     lawn__index_clamp_bits lawn__index_count_lists lawn__index_count_slots lawn__index_count_words
  *
  * @proof index_first
- * The first slot marked: it is marked, and no earlier one is; or none is.
+ * The first marked slot is marked, and no earlier slot is; or no slot is
+ * marked.
  *
  * @proof index_mark
- * Marking and clearing a slot change its bit and no other, and words has which
- * words are not 0, before and after.
+ * Marking and clearing a slot changes its bit and no other. The field "words"
+ * has a bit for each word that is not 0, before and after.
  *
  * @proof index_known
- * What is known of a slot is forgotten only if something earlier came into it.
+ * The known slot is forgotten only if an earlier time was inserted into it.
  *
  * @proof index_sizes
  * @sources src/core/index.c
- * For every number of bits asked for: 4 to 8, and slots and words to match.
+ * For every requested number of bits: 4 to 8, with the slots and words for it.
  */
 #include "index.h"
 #include "proof.h"
@@ -31,7 +32,8 @@
 static struct lawn_index index;
 static uint64_t occupied[PROOF_WORDS];
 
-/* An arbitrary bitmap [I5]. Of words' bits only those looked at are constrained. */
+/* An arbitrary bitmap [I5]. Only those bits of "words" that matter are
+ * constrained. */
 static bool
 proof_word(uint32_t word)
 {
@@ -129,7 +131,7 @@ index_sizes(void)
     PROVE(bits >= LAWN_INDEX_BITS_MIN && bits <= LAWN_INDEX_BITS_MAX, "4 to 8");
     PROVE(wanted < LAWN_INDEX_BITS_MIN || wanted > LAWN_INDEX_BITS_MAX ||
               bits == wanted,
-          "what was asked for, if it can be had");
+          "the requested number, if it is supported");
     slots = lawn__index_count_slots(bits);
     PROVE(slots < LAWN_INDEX_NONE, "every slot has a number");
     PROVE(slots * lawn__index_count_lists(bits) <= 8192, "lists");

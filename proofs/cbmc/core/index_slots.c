@@ -1,9 +1,10 @@
-/* index_slots.c - which slot of the index a time stands in: src/core/index.h.
+/* index_slots.c - in which slot of the index a time belongs: src/core/index.h.
  *
- * For 4, 5, 6, 7 and 8 bits per digit, all that there are, every base, and all
- * times not before it: all 64-bit numbers. The tables shift[] and level[] are
- * filled by a copy of the loop in lawn__index_init(), which is not itself under
- * proof. A time's level is computed here digit by digit, not by the tables.
+ * For 4, 5, 6, 7 and 8 bits per digit (all supported values), every base, and
+ * all times not before it: all 64-bit numbers. A copy of the loop in
+ * lawn__index_init() fills the tables shift[] and level[]; lawn__index_init()
+ * itself is not proved here. The harness computes a time's level digit by
+ * digit, without the tables.
  *
  * @flags --unwind 66
  * @without --conversion-check: shift[] and level[] are filled by casts of
@@ -30,8 +31,8 @@
  * @flags -DPROOF_BITS=7
  * @proof index_order_8
  * @flags -DPROOF_BITS=8
- * Of two times the earlier one never stands in a later slot [P2]; two times in
- * one slot of level 0 are the same.
+ * Of two times the earlier one is never in a later slot [P2]; two times in one
+ * slot of level 0 are equal.
  *
  * @proof index_stay_4
  * @flags -DPROOF_BITS=4
@@ -39,8 +40,8 @@
  * @flags -DPROOF_BITS=7
  * @proof index_stay_8
  * @flags -DPROOF_BITS=8
- * As the base moves on, a time's slot is the same until the base reaches the
- * slot's first tick [I4]; so are the slot's first and last tick.
+ * As the base advances, a time's slot does not change until the base reaches
+ * the slot's first tick [I4]; neither do the slot's first and last tick.
  */
 #include "index.h"
 #include "proof.h"
@@ -49,7 +50,7 @@
 
 static struct lawn_index index;
 
-/* As lawn__index_init() leaves them. */
+/* Fills the tables as lawn__index_init() does. */
 static void
 proof_tables(void)
 {
@@ -63,8 +64,8 @@ proof_tables(void)
     }
 }
 
-/* The level of a time, the plain way: the number of digits to drop until it and
- * the base agree, less one. */
+/* The level of a time, computed simply: the number of digits to drop until it
+ * and the base agree, minus one. */
 static uint32_t
 proof_level(uint64_t time, uint64_t base)
 {
@@ -102,7 +103,7 @@ proof_slot(void)
     PROVE(level != 0 || lawn__index_slot_start(&index, slot) == time,
           "[P1] a slot of level 0 is one tick");
     PROVE(level == 0 || lawn__index_slot_start(&index, slot) > index.base,
-          "[I4] a slot of a higher level is still to come");
+          "[I4] a slot of a higher level is in the future");
     PROOF_END();
 }
 
@@ -143,7 +144,7 @@ proof_stay(void)
     slot = lawn__index_slot_of(&index, time);
     begin = lawn__index_slot_start(&index, slot);
     end = lawn__index_slot_end(&index, slot);
-    /* A tick of level 0 stays while the base is not after it. */
+    /* A tick of level 0 keeps its slot while the base is not after it. */
     ASSUME(later >= index.base &&
            (slot <= index.mask ? later <= begin : later < begin));
     index.base = later;

@@ -5,21 +5,22 @@
  *
  * @proof layout_fits
  * @covers compute_layout lawn_size
- * For all options: the parts of a lawn stand one behind the other in the block
- * that lawn_size() returns, each at an address that fits its type, and each large
- * enough for all blades and slots; wherever the block begins.
+ * For all options: the parts of a lawn follow each other in the block whose
+ * size lawn_size() returns. Each part is aligned for its type and large enough
+ * for all blades and slots, wherever the block begins.
  *
  * @proof layout_fails
  * @covers lawn_new lawn_free
  * @unreached lawn_new: $alloc = $malloc; $release = $mfree; -- an allocator that
- *     gives memory is left to tests/oom and all other tests
- * @unreached lawn_new: $lawn = $place($memory, $size, $options); -- likewise
+ *     succeeds is left to tests/oom and all other tests
+ * @unreached lawn_new: $lawn = $place($memory, $size, $options); -- the same
  * @unreached lawn_new: $lawn->release = $release; $lawn->context = $context;
- *     $lawn->memory = $memory; return $lawn; -- likewise
+ *     $lawn->memory = $memory; return $lawn; -- the same
  * @unreached lawn_free: if ($lawn->release != NULL && $lawn->mowing == NULL) {
- *     $lawn->release($lawn->memory, $lawn->context); } -- likewise
- * For all options, and an allocator that fails: NULL, asked once for the right
- * size, and nothing is given back. To free no lawn does nothing.
+ *     $lawn->release($lawn->memory, $lawn->context); } -- the same
+ * For all options, with an allocator that fails: lawn_new() returns NULL, calls
+ * the allocator once with the right size, and releases nothing. lawn_free(NULL)
+ * does nothing.
  */
 #include "proof.h"
 
@@ -98,7 +99,7 @@ layout_fails(void)
     options.context = NULL;
     PROVE(lawn_new(&options) == NULL, "[P7] no lawn");
     PROVE(proof_asked == 1 && proof_size == lawn_size(&options),
-          "[P7] asked once, for the size");
+          "[P7] one request, of the right size");
     lawn_free(NULL);
     PROVE(proof_given == 0, "[P7] nothing is given back");
     PROOF_END();

@@ -1,8 +1,7 @@
 /* list.c - links of circular lists: src/core/list.h.
  *
  * For every list of up to 4 links in static storage, in every order, and every
- * place in it. A list is built as a walk over the links finds it; each step is
- * followed by a walk in both directions.
+ * position in it. Each step is followed by a walk in both directions.
  *
  * @flags --unwind 8
  * @covers lawn__list_prev lawn__list_set_prev lawn__list_init lawn__list_empty
@@ -11,23 +10,23 @@
  * @unreached lawn__list_prev: return (struct lawn_link *)((uintptr_t)$link->prev ^
  *     $key); -- keys are for debug builds; they are not proved here
  * @unreached lawn__list_set_prev: $prev = (struct lawn_link *)((uintptr_t)$prev ^
- *     $key); -- likewise
+ *     $key); -- the same
  *
  * @proof list_append
  * @flags -DNDEBUG
- * The link comes last, all others stay in their order [P4].
+ * The link is last; all others keep their order [P4].
  *
  * @proof list_prepend
  * @flags -DNDEBUG
- * The link comes first, all others stay in their order.
+ * The link is first; all others keep their order.
  *
  * @proof list_remove
  * @flags -DNDEBUG
- * The link is off, all others stay in their order [P5].
+ * The link is removed; all others keep their order [P5].
  *
  * @proof list_shape
  * @flags -DNDEBUG
- * Length, emptiness and the first one are what a walk finds.
+ * Length, emptiness and the first link agree with a walk over the list.
  */
 #include "list.h"
 #include "proof.h"
@@ -38,8 +37,8 @@ static struct lawn_link list;
 static struct lawn_timer timers[PROOF_LINKS + 1];
 static uint32_t length;
 
-/* The first so many timers, in the order of their numbers: since any of them
- * may be taken, the order is no restriction. */
+/* Builds a list of the first n timers, in the order of their numbers. This is
+ * no restriction, because the proof chooses an arbitrary one of them. */
 static void
 proof_any_list(void)
 {
@@ -59,8 +58,8 @@ proof_any_list(void)
     list.prev = last;
 }
 
-/* Whether the list is, in both directions, the timers from first on, but for
- * one, then the one behind the others if it is there. */
+/* Returns whether the list is, in both directions, the timers except number
+ * but, with the additional timer before or behind them if asked for. */
 static bool
 proof_is(uint32_t but, bool before, bool behind)
 {

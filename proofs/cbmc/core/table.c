@@ -1,8 +1,8 @@
-/* table.c - which blade a TTL has: src/core/blades.h, blades.c.
+/* table.c - the table of blades, by TTL: src/core/blades.h, blades.c.
  *
- * For every table from 16 homes to 32768, every TTL and every deadline, with
- * stripes and without; tables that are looked into have 16 homes, so 44 blades.
- * There the hash of a TTL is not the shipped one but arbitrary.
+ * For every table of 16 to 32768 homes, every TTL and every deadline, with and
+ * without stripes. Proofs that read the blades use 16 homes (44 blades) and an
+ * arbitrary hash instead of the shipped one.
  *
  * @without --unsigned-overflow-check: a hash is a product that wraps
  * @without --conversion-check: a stripe is picked by the low bits of a deadline
@@ -10,42 +10,44 @@
  *
  * @proof blades_at
  * @covers lawn__blades_at lawn__blades_hash lawn__blades_rehash
- * A blade of the table, and so is its set of four, at home and far from it.
+ * The blade and its set of four are within the table, for both choices of a
+ * set.
  *
  * @proof blades_apart
  * @covers lawn__blades_apart lawn__blades_set_of lawn__blades_rehash
- * In a table of 128 homes or more, whatever the hash, no stripe's set of the
- * first choice is another stripe's of the second, nor the same.
+ * In a table of 128 homes or more, whatever the hash, all first and second sets
+ * of a TTL's stripes are distinct.
  *
  * @proof blades_count
  * @covers lawn__blades_count
- * For every number asked for: a power of two and the spare ones, at least twice
- * as many as asked for up to the most there are.
+ * For every requested number: a power of two plus the spare blades, at least
+ * twice the requested number, up to the maximum.
  *
  * @proof blades_init
  * @covers lawn__blades_init
- * All blades are empty, without TTL and entry; the shift fits the homes.
+ * All blades are empty, without TTL and index entry; the shift fits the homes.
  *
  * @proof blades_find
  * @covers lawn__blades_find find_in_set find_set
- * What is found has the TTL and stands in one of the TTL's two sets; if none is
- * found, no blade of these has it. TTLs of the table are arbitrary.
+ * The blade that is found has the TTL and is in one of the TTL's two sets. If
+ * none is found, no blade of these sets has the TTL. The TTLs in the table are
+ * arbitrary.
  *
  * @proof blades_claim
  * @covers lawn__blades_claim find_free
- * What is claimed is empty, and of one of the TTL's two sets; if none is, all
- * eight are taken. Which blades are empty is arbitrary.
+ * The claimed blade is empty and in one of the TTL's two sets. If none is
+ * claimed, all eight are in use. Which blades are empty is arbitrary.
  *
  * @proof blades_close
  * @covers lawn__blades_close lawn__blades_count_live
- * No blade has a TTL any more; none holds a later deadline than is returned, and the
- * live ones are counted. Six blades hold one timer or none each.
+ * No blade has a TTL any more; no blade holds a deadline after the returned
+ * one; the live blades are counted. Six blades hold at most one timer each.
  */
 #include "proof.h"
 
 #include "internal.h"
 
-/* Any hash, the same for every call. */
+/* An arbitrary hash, the same in every call. */
 static uint64_t proof_hash;
 
 #define lawn__blades_hash(ttl) ((void)(ttl), proof_hash)
@@ -59,7 +61,7 @@ static struct lawn_blade all[PROOF_COUNT];
 static struct lawn_timer timers[PROOF_COUNT];
 extern struct lawn_blade largest[2 * LAWN_BLADES_MAX + LAWN_BLADES_SPARE];
 
-/* A table of any size there is. */
+/* A table of any supported size. */
 static void
 proof_any_size(uint32_t log)
 {
@@ -145,7 +147,8 @@ blades_init(void)
     PROOF_END();
 }
 
-/* Whether a blade is in a set that its TTL and deadline determine [I8]. */
+/* Returns whether a blade is in a set that its TTL and deadline determine
+ * [I8]. */
 static bool
 proof_belongs(const struct lawn_blade *blade, uint64_t deadline)
 {

@@ -3,19 +3,19 @@
  * @covers lawn__ticks_after lawn__ticks_round_up
  *
  * @proof ticks_after
- * For every now up to LAWN_LAST and every TTL: the sum of now and the TTL, of
- * at least 1, counted in 128 bits, cut at LAWN_LAST; so after now, unless now is
- * the last tick. It does not fall as now or the TTL grows.
+ * For every now up to LAWN_LAST and every TTL: the result is the sum of now and
+ * the TTL (at least 1) in 128 bits, limited to LAWN_LAST. So it is after now,
+ * unless now is the last tick. It does not decrease as now or the TTL grows.
  *
  * @proof ticks_round_up
  * @flags --unwind 9
  * For every time up to LAWN_LAST, and resolutions of 2, 8, 64, 1024, 2^20, 2^32,
  * 2^62 and 2^63: LAWN_LAST, or the first multiple that is not before the time.
- * Not for every resolution: a remainder by any 64-bit number is more than a SAT
- * solver bears.
+ * Not for every resolution: a remainder by an arbitrary 64-bit number is too
+ * hard for a SAT solver.
  *
  * @proof ticks_round_up_small
- * The same for every resolution, of times and resolutions below 1024.
+ * The same for every resolution, with times and resolutions below 1024.
  */
 #include "ticks.h"
 #include "proof.h"

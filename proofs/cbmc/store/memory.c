@@ -1,9 +1,9 @@
 /* memory.c - the store's memory: counts, limits, failures, for all sizes.
  *
- * The state is any: any number of bytes taken, any limit; the allocator is the
- * caller's, malloc(), or mmap(), and each may fail; one block may be kept that the
- * system had not taken back. Sizes are up to 2^40: callers ask for no more, as
- * payloads, ids and slabs have limits.
+ * The state is arbitrary: any number of bytes allocated, any limit. The
+ * allocator is the caller's, malloc(), or mmap(), and each may fail. One block
+ * may be kept that munmap() had refused. Sizes are up to 2^40: callers request
+ * no more, because payloads, ids and slabs have limits.
  *
  * @covers lawn__store_memory_take lawn__store_memory_give
  *     lawn__store_memory_probe lawn__store_memory_cost allocate
@@ -11,15 +11,15 @@
  *     take_kept align_block
  *     is_mapped
  * @flags --unwind 3
- * @unreached map_block: $at = &(*$at)->next; -- one kept block only
- * @unreached lawn__store_memory_give: free($block); -- blocks of malloc() itself are left out, see memory_take()
+ * @unreached map_block: $at = &(*$at)->next; -- only one kept block
+ * @unreached lawn__store_memory_give: free($block); -- blocks of malloc() are left out, see memory_take()
  *
  * @proof memory_take
  * @proof memory_give
  * @proof memory_probe */
 #include "proof.h"
 
-/* The system, which may refuse. */
+/* The system calls, which may fail. */
 void *proof_mmap(size_t size);
 int proof_munmap(void *block, size_t size);
 #include <errno.h>
@@ -31,7 +31,7 @@ int proof_munmap(void *block, size_t size);
 
 #include "../../../src/store/memory.c"
 
-/* LeakSanitizer's. */
+/* Functions of LeakSanitizer. */
 void
 __lsan_register_root_region(const void *block, size_t size)
 {
@@ -48,7 +48,7 @@ __lsan_unregister_root_region(const void *block, size_t size)
 
 #define MOST ((size_t)1 << 40)
 
-/* What is mapped, and what is kept, of which only the beginning is used. */
+/* A mapped block and a kept block; only their first bytes are used. */
 static _Alignas(64) unsigned char mapped[64];
 static _Alignas(64) unsigned char other[64];
 static unsigned mappings, unmappings;
@@ -71,7 +71,7 @@ proof_munmap(void *block, size_t size)
     return refuses ? -1 : 0;
 }
 
-/* The caller's allocator: one block, of which the first lines are real. */
+/* The caller's allocator: one block; only its first cache lines exist. */
 static _Alignas(64) unsigned char own[192];
 static unsigned allocs, releases;
 static size_t alloced;
@@ -89,7 +89,7 @@ static void
 own_release(void *block, void *context)
 {
     PROVE(context == &allocs, "the context is the caller's");
-    PROVE(block == own, "what the allocator gave is given back");
+    PROVE(block == own, "the allocated block is released");
     releases++;
 }
 
@@ -115,7 +115,7 @@ any_memory(void)
         memory.kept_bytes = 4096;
     }
     ASSUME(memory.bytes >= memory.kept_bytes && memory.bytes <= memory.max);
-    /* The bytes of a store are in memory. */
+    /* The bytes of a store are in memory, so their number fits. */
     ASSUME(memory.bytes <= SIZE_MAX - 2 * MOST);
     refuses = nondet_bool();
     return memory;
@@ -130,8 +130,8 @@ memory_take(void)
     size_t cost;
     void *block;
 
-    /* Small blocks of malloc's are as any: what CBMC makes of malloc() with a
-     * size that is not known would be all that is proved here. */
+    /* Leaves out small blocks of malloc(): CBMC's model of malloc() with an
+     * unknown size would be the only thing proved here. */
     ASSUME(size > 0 && size <= MOST);
     ASSUME(memory.alloc != NULL || size >= 16384);
     cost = lawn__store_memory_cost(&memory, size);
@@ -140,13 +140,13 @@ memory_take(void)
     if (block == NULL) {
         PROVE(memory.bytes == before.bytes && memory.kept == before.kept &&
                   memory.kept_bytes == before.kept_bytes,
-              "a failure leaves all as it was [S2]");
+              "a failure changes nothing [S2]");
         PROVE(memory.error == -ENOMEM || memory.error == -ENOSPC,
               "a failure has its reason");
         PROVE(memory.error != -ENOSPC || before.bytes + cost > memory.max,
-              "no limit is reported that is not reached");
+              "-ENOSPC only if the limit is reached");
         PROVE(memory.error != -ENOMEM || allocs + mappings == 1,
-              "no lack of memory is reported that was not asked for");
+              "-ENOMEM only after a request for memory");
     } else {
         bool reused = memory.kept != before.kept;
 
@@ -158,7 +158,7 @@ memory_take(void)
         PROVE(memory.alloc == NULL ||
                   (alloced == size + 64 && (unsigned char *)block > own &&
                    (unsigned char *)block <= own + 64),
-              "the block is within what the allocator gave");
+              "the block is within the allocated memory");
         PROVE(!reused || (block == other && memory.kept_bytes == 0),
               "a kept block is used again");
     }
@@ -191,9 +191,9 @@ memory_give(void)
         PROVE(!refuses ||
                   (memory.kept == (void *)mapped && memory.kept->cost == cost &&
                    memory.kept->next == before.kept),
-              "what the system refuses is kept");
+              "a block that the system refuses is kept");
         PROVE(refuses || memory.kept == NULL,
-              "and goes when the system has room again");
+              "and is released when the system has room again");
         PROVE(memory.kept_bytes == (refuses ? 4096 + before.kept_bytes : 0),
               "what is kept is counted");
     }
@@ -217,6 +217,6 @@ memory_probe(void)
           "the limit is kept");
     PROVE(good || memory.error == -ENOMEM || memory.error == -ENOSPC,
           "a failure has its reason");
-    PROVE(!good || unmappings == mappings, "what was tried is given back");
+    PROVE(!good || unmappings == mappings, "the probe's mappings are released");
     PROOF_END();
 }

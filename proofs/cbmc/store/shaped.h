@@ -1,18 +1,20 @@
-/* shaped.h - a table of the store in any of a few shapes, with any hashes.
+/* shaped.h - a table of the store in one of a few shapes, with arbitrary
+ * hashes.
  *
- * A shape is how many records stand in the buckets that a step may touch, and so
- * which of them are chained: SHAPED of them at most. The hash of an id is any
- * number, the same for the same id: the real one is put out of the way. What is
- * proved does not use the code's own idea of where a record belongs, but the
- * definition: bucket n of b holds what is n modulo 2^k, 2^k being the least
- * power that is not below b, or, if that is no bucket, modulo 2^(k - 1).
+ * A shape is the number of records in the buckets that a step may touch, and so
+ * which of them are chained; at most SHAPED records. The hash of an id is an
+ * arbitrary number, the same for the same id; the shipped hash is replaced. The
+ * proofs use the definition of a record's bucket, not the code's computation:
+ * bucket n of b holds the hashes that are n modulo 2^k, where 2^k is the least
+ * power not below b, or modulo 2^(k - 1) if that bucket does not exist.
  *
- * Up to 8 buckets stand in NEAR; of a table of more than a segment there are the
- * two that grow or shrink: FROM in segment 16, TO alone in segment 48, with which
- * a piece of the array of segments comes and goes.
+ * NEAR holds up to 8 buckets. Of a table of more than one segment only the two
+ * buckets that grow or shrink exist: FROM in segment 16, and TO alone in
+ * segment 48. With segment 48 a piece of the array of segments is allocated and
+ * freed.
  *
- * Chained buckets, segments and pieces come from slots and memory that may be
- * short at any time, and what is given back must be one of these. */
+ * Any allocation of chained buckets, segments and pieces may fail, and only
+ * allocated ones may be freed. */
 #ifndef PROOF_SHAPED_H
 #define PROOF_SHAPED_H
 
@@ -38,7 +40,7 @@ void *proof_copy(void *to, const void *from, size_t size);
 #define FAR_FROM 16384u
 #define FAR_TO 49152u
 
-/* Ids are one byte, the record's number. */
+/* An id is one byte, the record's number. */
 struct proof_record {
     struct lawn_timer timer;
     uint64_t ttl;
@@ -54,13 +56,13 @@ static struct lawn_store_table table;
 static struct lawn_store_slots slots;
 static struct lawn_store_memory memory;
 
-/* Segments, the second one in the place of the first; and their array. */
+/* Segments (the second replaces the first), and their array. */
 static struct lawn_store_bucket near[NEAR], near_again[NEAR], far_from, far_to;
 static uintptr_t piece_0[16], piece_1[32], piece_2[64];
 static bool has_near, has_near_again, has_far_to, has_piece_2;
 static size_t near_again_size;
 
-/* Chained buckets: those that are there, and those that are taken. */
+/* Chained buckets: the existing ones, and those that a step allocates. */
 static struct lawn_store_bucket chained[4], fresh[4];
 static bool has_chained[4], has_fresh[4];
 static unsigned fresh_taken;
@@ -78,8 +80,8 @@ proof_hash(const uint64_t key[2], const void *id, size_t size)
     return hashes[number];
 }
 
-/* The first segment goes to another block: bucket by bucket, so that what is
- * known of them stays known. */
+/* Moves the first segment to another block, bucket by bucket, so that CBMC
+ * keeps the values it knows. */
 void *
 proof_copy(void *to, const void *from, size_t size)
 {
@@ -133,7 +135,7 @@ lawn__store_slots_give(struct lawn_store_slots *to, void *slot, uint16_t place)
             has_fresh[i] = false;
         }
     }
-    PROVE(to == &slots && known, "a chained bucket is given back, once");
+    PROVE(to == &slots && known, "a chained bucket is freed once");
 }
 
 void *
@@ -179,11 +181,11 @@ lawn__store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
         known = has_piece_2;
         has_piece_2 = false;
     }
-    PROVE(to == &memory && known, "what was taken is given back, once");
+    PROVE(to == &memory && known, "allocated memory is freed once");
 }
 
-/* How many bits of the hash are the number of a bucket: of one that is yet to be
- * split, less than of others. */
+/* The number of bits of the hash that give a bucket's number: one less for a
+ * bucket that is not split yet. */
 static unsigned
 bits_of(uint64_t number, uint64_t many)
 {
@@ -205,7 +207,8 @@ belongs(uint64_t hash, uint64_t number, uint64_t many)
     return (hash & ((UINT64_C(1) << bits_of(number, many)) - 1)) == number;
 }
 
-/* The tag: 16 bits of the hash, from the number's bits rounded down to 8 on. */
+/* The tag: 16 bits of the hash, from the number of those bits rounded down to
+ * 8. */
 static uint16_t
 tag_of(uint64_t hash, uint64_t number, uint64_t many)
 {
@@ -245,8 +248,8 @@ begin(void)
     set_buckets(&table, BUCKETS);
 }
 
-/* Fills a bucket with so many records, from the first on, and the chained ones
- * from next on. */
+/* Fills a bucket with a number of records, beginning with the given one, and
+ * chained buckets, beginning with next. */
 static void
 fill(uint64_t number, unsigned next, unsigned first, unsigned many)
 {
@@ -267,7 +270,7 @@ fill(uint64_t number, unsigned next, unsigned first, unsigned many)
             at = 0;
         }
 #if defined PROOF_COVER
-        /* Two of three are to part from the third. */
+        /* Two of three move to another bucket than the third. */
         hashes[first + i] = number | (uint64_t)(i % 3 != 0)
                                          << bits_of(number, BUCKETS);
 #endif
@@ -278,8 +281,8 @@ fill(uint64_t number, unsigned next, unsigned first, unsigned many)
     }
 }
 
-/* That a bucket holds these records in this order, as fill() leaves them; next is
- * the chained one, if there must be one. */
+/* Proves that a bucket holds these records in this order, as fill() leaves
+ * them; next is the chained bucket, if one is needed. */
 static void
 holds(uint64_t number, struct lawn_store_bucket *next, const unsigned *order,
       unsigned many)
@@ -303,9 +306,10 @@ holds(uint64_t number, struct lawn_store_bucket *next, const unsigned *order,
     PROVE(bucket->used == at && !bucket->chained, "and there is no other");
 }
 
-/* Adds to seen, a bit for each record, those of a bucket and its chain. True: it
- * is filled in order, and all belong here, once, and have their tags. Counts the
- * chained ones. Without branches on what is not known. */
+/* Adds the records of a bucket and its chain to seen, one bit each. Returns
+ * true if the bucket is filled in order, and each record belongs here, occurs
+ * once and has its tag. Counts the chained buckets. Does not branch on unknown
+ * values. */
 static bool
 valid(uint64_t number, uint64_t many, unsigned *seen, unsigned *chain)
 {
@@ -332,7 +336,7 @@ valid(uint64_t number, uint64_t many, unsigned *seen, unsigned *chain)
     }
 }
 
-/* How many chained buckets are not given back. */
+/* The number of chained buckets that are not freed. */
 static unsigned
 chained_left(void)
 {

@@ -21,7 +21,7 @@
 
 #include "../../../src/store/slots.c"
 
-/* Memory, which may be short. */
+/* Memory, which may fail. */
 static uintptr_t word;
 static void *given;
 static size_t taken, given_size;
@@ -66,23 +66,23 @@ sizes_of_slots(void)
     index = find_size(bytes, &slot);
     index_of_others = find_size(others, &slot_of_others);
     PROVE(index < LAWN_STORE_SLOTS_SIZES, "there is such a size");
-    PROVE(slot >= bytes && slot % 8 == 0, "what is asked for fits");
+    PROVE(slot >= bytes && slot % 8 == 0, "the requested bytes fit");
     PROVE(slot - bytes < 8 || slot - bytes <= bytes / 8,
-          "less than 8 bytes are lost, or at most an eighth");
+          "less than 8 bytes are wasted, or at most an eighth");
     PROVE((index == 0) == (bytes > LAWN_STORE_SLOTS_MAX),
-          "what is large has a slab of its own");
+          "a large block has its own slab");
     PROVE(index != index_of_others || index == 0 || slot == slot_of_others,
-          "slots of one size are of one size");
+          "slots of one index have one size");
     PROVE(bytes > others || bytes > LAWN_STORE_SLOTS_MAX ||
               others > LAWN_STORE_SLOTS_MAX || index <= index_of_others,
           "sizes are in order");
     PROVE(lawn__store_slots_room(bytes) == slot, "and that is returned");
-    PROVE(lawn__store_slots_room(slot) == slot, "a slot is of its own size");
+    PROVE(lawn__store_slots_room(slot) == slot, "a slot has its own size");
     PROOF_END();
 }
 
-/* Of each of the 80 sizes, and one above: the most slots of a slab. Fewer take
- * less, see below. */
+/* For each of the 80 sizes, and one above: the maximum number of slots of a
+ * slab. sizes_of_heads() proves that fewer slots take less. */
 void
 sizes_of_slabs(void)
 {
@@ -105,11 +105,11 @@ sizes_of_slabs(void)
               "a place has 16 bits");
         /* number * slot * inverse is number * 2^32 and number * more. */
         PROVE(inverse <= UINT32_MAX && more <= slot && most * more >> 32 == 0,
-              "a place leads back to the number of its slot");
+              "an offset leads back to the number of its slot");
     }
-    PROVE(bytes == LAWN_STORE_SLOTS_MAX, "these are all sizes");
+    PROVE(bytes == LAWN_STORE_SLOTS_MAX, "there are no other sizes");
     PROVE(slots_per_slab(LAWN_STORE_SLOTS_MAX + 8) == 1,
-          "what is larger has a slab of its own");
+          "a larger block has its own slab");
     PROOF_END();
 }
 
@@ -126,7 +126,7 @@ sizes_of_heads(void)
     head = header_size(many, slot);
     PROVE(head >=
               offsetof(struct lawn_store_slab, taken) + (many + 63) / 64 * 8,
-          "the bits do not reach into the slots");
+          "the bits do not overlap the slots");
     PROVE(head % 8 == 0 && (slot % 64 != 0 || head % 64 == 0),
           "slots are aligned");
     PROVE(head <= header_size(most, slot), "fewer slots take less");
@@ -149,7 +149,7 @@ sizes_of_groups(void)
     PROOF_END();
 }
 
-/* The last index whose piece there is room for. */
+/* The last index that the pieces have room for. */
 #define LAST ((UINT64_C(1) << (LAWN_STORE_POINTERS_PIECES + 4)) - 17)
 
 void
@@ -167,13 +167,13 @@ pointers_index(void)
              lawn__store_pointers_size(piece);
     PROVE(piece < LAWN_STORE_POINTERS_PIECES, "there is such a piece");
     PROVE(within < lawn__store_pointers_size(piece), "and it is as large");
-    PROVE(index == first + within, "each element has a place of its own");
+    PROVE(index == first + within, "each element has its own place");
     PROVE(other < index || lawn__store_pointers_piece(other) >= piece,
           "pieces are in order");
     PROOF_END();
 }
 
-/* An array of any length; the piece in question is there, if it is to be. */
+/* An array of any length; the given piece is allocated if `there` is true. */
 static struct lawn_store_pointers
 any_pointers(uint64_t count, unsigned piece, bool there)
 {
@@ -187,7 +187,7 @@ any_pointers(uint64_t count, unsigned piece, bool there)
     return pointers;
 }
 
-/* Lengths up to 2^12: what CBMC can prove about an array of any size. */
+/* Lengths up to 2^12: the limit of CBMC for an array of arbitrary size. */
 #define LONG 4096
 
 void
@@ -201,7 +201,7 @@ pointers_add(void)
     uintptr_t value = nondet_size();
     bool done = lawn__store_pointers_add(&pointers, NULL, value);
 
-    PROVE(took == !there, "memory is taken for a new piece only");
+    PROVE(took == !there, "memory is allocated for a new piece only");
     PROVE(!took || taken == lawn__store_pointers_size(piece) * sizeof(word),
           "and as much as it needs");
     if (done) {
@@ -210,7 +210,7 @@ pointers_add(void)
               "the element is there");
     } else {
         PROVE(pointers.count == count && took,
-              "a failure leaves all as it was [S2]");
+              "a failure changes nothing [S2]");
     }
     PROOF_END();
 }
@@ -229,7 +229,7 @@ pointers_drop(void)
     PROVE(first ? given == pointers.piece[piece] &&
                       given_size == lawn__store_pointers_bytes(piece)
                 : given == NULL,
-          "a piece goes with its first element, and not before");
+          "a piece is freed with its first element, and not before");
     PROOF_END();
 }
 
@@ -244,9 +244,9 @@ pointers_drop_piece(void)
     pointers.piece[piece] = &word;
     lawn__store_pointers_drop_piece(&pointers, NULL);
     PROVE(given == &word && given_size == lawn__store_pointers_bytes(piece),
-          "the last piece goes");
+          "the last piece is freed");
     PROVE(lawn__store_pointers_pieces(&pointers) == piece,
-          "and all others stay");
+          "and all others remain");
     PROVE(pointers.count ==
               lawn__store_pointers_size(piece) - lawn__store_pointers_size(0),
           "with all their elements");

@@ -1,18 +1,18 @@
-/* slots_steps.c - taking and giving back slots, from each state of a slab.
+/* slots_steps.c - allocating and freeing slots, from each state of a slab.
  *
- * There are two slabs of 4 slots, as the first of a size has. Of one any slots
- * are taken; the other has one slot taken, or none, and is kept as the spare one
- * then. check_slab() is proved before and after a step. Each
- * state is a path of its own.
+ * There are two slabs of 4 slots, as in the first slab of a size. In one, an
+ * arbitrary set of slots is allocated. In the other, one slot is allocated or
+ * none; then that slab is the spare. check_slab() is proved before and after a
+ * step. Each state is a separate path.
  *
  * @covers lawn__store_slots_take lawn__store_slots_give lawn__store_slots_slab
  *     link_slab unlink_slab free_slab
  *     free_spare release_number
- * @unreached release_number: $slots->free_number[$piece] = LAWN_STORE_SLOTS_NONE; -- one slab stays
+ * @unreached release_number: $slots->free_number[$piece] = LAWN_STORE_SLOTS_NONE; -- one slab remains
  * @unreached release_number: lawn__store_pointers_drop_piece(&$slots->slabs, $slots->memory); -- the same
  * @unreached lawn__store_slots_give: $slab->full_words = $word; -- a slab of one word
  * @unreached lawn__store_slots_take: $word++; -- the same
- * @unreached lawn__store_slots_take: $sizes = $new_group($slots, $group); -- there is a group
+ * @unreached lawn__store_slots_take: $sizes = $new_group($slots, $group); -- the group exists
  * @unreached lawn__store_slots_take: if ($sizes == NULL) { -- the same
  * @unreached lawn__store_slots_take: return NULL; -- there is room
  * @unreached lawn__store_slots_take: $slab = $add($slots, $group, &$sizes[$index], $slot); -- the same
@@ -22,7 +22,7 @@
  * @flags --unwind 37 --paths lifo
  * @without --unsigned-overflow-check: the last bit of a word is found by adding
  *     1, which wraps around
- * @without --conversion-check: a place is what is left of an address
+ * @without --conversion-check: an offset is the low part of an address
  *
  * @proof slots_take
  * @proof slots_give
@@ -32,7 +32,7 @@
 
 #include <stdlib.h>
 
-/* What EXPECT does if something is given back twice. */
+/* Called by EXPECT if a slot is freed twice. */
 _Noreturn void proof_abort(void);
 #define abort proof_abort
 #include "../../../src/store/slots.c"
@@ -44,7 +44,7 @@ proof_abort(void)
 #if defined TWICE
     PROOF_END();
 #else
-    PROVE(false, "what is taken is given back");
+    PROVE(false, "only allocated slots are freed");
 #endif
     ASSUME(false);
     for (;;) {
@@ -56,7 +56,7 @@ proof_abort(void)
 #define SIZE 1u
 #define FIRST 96u
 
-/* A slab; its bits and its slots are where the compiler fills it up. */
+/* A slab. Its bits and slots are in the space that follows in the block. */
 struct block {
     struct lawn_store_slab slab;
 };
@@ -84,15 +84,14 @@ lawn__store_memory_give(struct lawn_store_memory *to, void *block, size_t size)
 {
     PROVE(to == &memory, "to the store's memory");
     if (block == words) {
-        PROVE(has_words && size == sizeof(words),
-              "what was taken is given back");
+        PROVE(has_words && size == sizeof(words), "allocated memory is freed");
         has_words = false;
     } else if (block == &a) {
-        PROVE(has_a && size == sizeof(a), "what was taken is given back");
+        PROVE(has_a && size == sizeof(a), "allocated memory is freed");
         has_a = false;
     } else {
         PROVE(block == &b && has_b && size == sizeof(b),
-              "what was taken is given back");
+              "allocated memory is freed");
         has_b = false;
     }
 }
@@ -110,7 +109,7 @@ valid(void)
     return check_slab(&a.slab, a.slab.number, NULL);
 }
 
-/* What is the same for all slabs. */
+/* Sets the fields that are equal in all slabs. */
 static void
 begin_slab(struct block *block, unsigned number, unsigned group)
 {
@@ -171,15 +170,15 @@ take(unsigned mask, unsigned number, unsigned live_b)
               place * 8u == FIRST + taken * SLOT,
           "it is a slot of the slab");
     PROVE(lawn__store_slots_slab(slot, place) == &a.slab,
-          "its place leads back to the slab");
-    PROVE((mask >> taken & 1) == 0, "it was not taken");
+          "its offset leads back to the slab");
+    PROVE((mask >> taken & 1) == 0, "the slot was free");
     PROVE(a.slab.taken[0] == (~UINT64_C(15) | mask | 1u << taken),
-          "it is taken now, and no other");
+          "the slot is allocated now, and no other changed");
     PROVE((~mask & ((1u << taken) - 1)) == 0,
-          "it is the first: what is given back is taken again");
+          "the first free slot is taken, so freed slots are used again");
     PROVE(a.slab.live == live + 1 && slots.spare != &a.slab, "it is counted");
     PROVE(sizes[SIZE].room == (a.slab.live < SLOTS ? &a.slab : &b.slab),
-          "a full slab is not taken from");
+          "a full slab is not linked");
     PROVE(valid(), "all is valid");
 }
 
@@ -214,16 +213,16 @@ give(unsigned mask, unsigned number, unsigned live_b, unsigned taken)
                            (uint16_t)((FIRST + taken * SLOT) / 8));
     PROVE(a.slab.taken[0] == (~UINT64_C(15) | (mask & ~(1u << taken))) &&
               a.slab.live == live - 1,
-          "it is no longer taken, all others are");
+          "the slot is free now, all others are unchanged");
     PROVE(has_a == (!empty || live_b == 1 || number == 0) &&
               has_b == (!empty || live_b == 1 || number == 1),
-          "of two slabs that hold nothing the lower stays [S7]");
+          "of two empty slabs the lower one remains [S7]");
     PROVE(!empty || slots.spare == (has_a ? &a.slab : &b.slab),
-          "what holds nothing is kept once");
-    PROVE(slots.in_use[0] == 1u + (has_a && has_b), "numbers are given back");
+          "only one empty slab is kept");
+    PROVE(slots.in_use[0] == 1u + (has_a && has_b), "numbers are released");
     PROVE(!has_a || !has_b ||
               (a.slab.next == &b.slab && b.slab.next == &a.slab),
-          "both have room, and are taken from");
+          "both have free slots, and are linked");
     PROVE(!has_a || valid(), "all is valid");
 }
 
@@ -239,8 +238,8 @@ give_any(unsigned mask, unsigned taken)
     }
 }
 
-/* Each slot of each slab: one that is taken, or, for a proof of its own, one
- * that is not. */
+/* Each slot of each slab: an allocated one, or, in a separate proof, a free
+ * one. */
 static void
 give_each(unsigned twice)
 {
@@ -264,7 +263,7 @@ void
 slots_give_twice(void)
 {
     give_each(1);
-    PROVE(false, "a slot that is not taken is not given back");
+    PROVE(false, "freeing a free slot aborts");
 }
 #else
 void

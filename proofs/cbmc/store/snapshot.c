@@ -1,15 +1,16 @@
-/* snapshot.c - reading the header of a snapshot, and looking ahead in a block,
- * of any bytes.
+/* snapshot.c - reading the header of a snapshot, and prefetching in a block,
+ * with arbitrary bytes.
  *
- * A reader gives any bytes, in up to three parts, or ends, or fails, at any time.
- * The checksum of any bytes is any number, so that it may be right.
- * A block ends with the memory that it stands in.
+ * A reader returns arbitrary bytes in up to three parts, or reports the end or
+ * an error at any time. The computed checksum is an arbitrary number, so it may
+ * match. A block ends where its memory ends, so that reads behind it are
+ * noticed.
  *
  * @covers read_header read_exactly
  *     read_bytes is_checksum_valid
  *     lawn__store_snapshot_get prefetch_records
  * @flags --unwind 41 -DLAWN_STORE_TABLE_PLAIN
- * @without --conversion-check: numbers are put down byte by byte
+ * @without --conversion-check: numbers are stored byte by byte
  *
  * @proof snapshot_header
  * @flags --unwindset read_bytes.0:4
@@ -50,7 +51,7 @@ proof_hash(const uint64_t key[2], const void *bytes, size_t size)
           "the header's checksum is the first");
     PROVE(bytes == buffer && size == LAWN_STORE_SNAPSHOT_HEADER &&
               got_all == HEADER,
-          "it is of all its bytes, which have come");
+          "it covers the whole header, which was read");
     return sum;
 }
 
@@ -62,7 +63,7 @@ any_bytes(void *bytes, size_t size, void *arg)
 
     (void)arg;
     PROVE(!ended && bytes == buffer + got_all && size == HEADER - got_all,
-          "what is missing is asked for, and no more");
+          "only the missing bytes are requested");
     calls++;
     ASSUME(got <= (ptrdiff_t)size);
     ASSUME(calls < 3 || got <= 0 || got == (ptrdiff_t)size);
@@ -89,11 +90,11 @@ snapshot_header(void)
     loading.chain = lawn__store_snapshot_begin();
     loading.buffer = buffer;
     error = read_header(&loading);
-    PROVE(error != 0 || got_all == HEADER, "no part is taken for a whole");
+    PROVE(error != 0 || got_all == HEADER, "a partial header is rejected");
     PROVE(error != 0 ||
               (loading.count <= store.max_timers && loading.first != 0 &&
                (loading.count == 0) == (loading.first == LAWN_NEVER)),
-          "what is accepted makes sense [S9]");
+          "an accepted header is consistent [S9]");
     PROVE(error != 0 || lawn__store_snapshot_get(buffer + 32, 8) == sum,
           "and its checksum is right [S9]");
     PROVE(loading.at == 0 && loading.end == 0 && loading.joined == NULL,
@@ -124,6 +125,6 @@ snapshot_ahead(void)
     loading.fetched = nondet_u32();
     ASSUME(loading.at <= BLOCK);
     prefetch_records(&loading);
-    PROVE(loading.ahead <= BLOCK, "it does not look behind the block [S9]");
+    PROVE(loading.ahead <= BLOCK, "it does not read behind the block [S9]");
     PROOF_END();
 }

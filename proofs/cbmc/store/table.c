@@ -1,7 +1,7 @@
 /* table.c - finding in the store's table, in any valid state, with any hash.
  *
- * See shaped.h for what a table is here. The bucket that a hash belongs to holds
- * any number of records up to FOUND, also chained.
+ * See shaped.h for the tables. The bucket of a hash holds any number of records
+ * up to FOUND, including chained ones.
  *
  * @covers lawn__store_table_find lawn__store_table_match lawn__store_table_tag
  *     lawn__store_table_number lawn__store_table_next
@@ -16,9 +16,9 @@
 
 #define FOUND 7
 
-/* Fills a bucket with any number of records, from the first on; more than 6 stand
- * in a chained one. Which records these are does not matter, as their hashes are
- * any. Returns how many. */
+/* Fills a bucket with any number of records, beginning with the first; those
+ * after the sixth are in a chained bucket. Which records they are does not
+ * matter, because their hashes are arbitrary. Returns the number. */
 static unsigned
 fill_any(uint64_t number)
 {
@@ -64,6 +64,6 @@ table_find(void)
     struct lawn_store_record *found =
         lawn__store_table_find(&table, hashes[id], &id, 1);
     PROVE(found == (id < many ? RECORD(id) : NULL),
-          "what is there is found, and nothing else");
+          "an existing record is found, and nothing else");
     PROOF_END();
 }

@@ -1,15 +1,15 @@
 /* table_steps.c - the store's table, one step from any state of a few shapes.
  *
- * See shaped.h for what the states are: all hashes are arbitrary, memory may be
- * short whenever it is asked for. Each step leads from a valid state to a valid
- * one, with exactly the records that it should have; so that table_find, which
- * is of any valid state, proves what is found then.
+ * See shaped.h for the states: all hashes are arbitrary, and any allocation may
+ * fail. Each step leads from a valid state to a valid one with exactly the
+ * expected records. table_find proves for any valid state what a search
+ * returns.
  *
- * Growing and shrinking go path by path: there is a path for each way in which
- * the records of a bucket may be split. table_place proves for tables of all
- * sizes where a record belongs; the others are of 5 and 6 buckets, of 4 and 5
- * with another block for the first segment, and of 49152 and 49153, where tags
- * change, and a segment and a piece of their array come and go.
+ * Growing and shrinking are proved path by path: one path for each way to split
+ * the records of a bucket. table_place proves for tables of all sizes where a
+ * record belongs. The other proofs use 5 and 6 buckets, 4 and 5 with another
+ * block for the first segment, and 49152 and 49153, where tags change, and a
+ * segment and a piece of their array are allocated and freed.
  *
  * @covers lawn__store_table_tag lawn__store_table_number lawn__store_table_next
  *     lawn__store_table_home lawn__store_table_bucket lawn__store_table_hash
@@ -59,11 +59,11 @@ table_place(void)
     uint64_t hash = nondet_u64();
     uint64_t number;
 
-    /* More than 2^40 buckets are more memory than there is. */
+    /* More than 2^40 buckets do not fit in memory. */
     ASSUME(many >= 2 && many <= UINT64_C(1) << 40);
     set_buckets(&table, many);
     number = lawn__store_table_number(&table, hash);
-    PROVE(table.buckets == many, "so many buckets");
+    PROVE(table.buckets == many, "the number of buckets is as set");
     PROVE(number < many && belongs(hash, number, many),
           "a record is where it belongs");
     PROVE(lawn__store_table_tag(&table, number, hash) ==
@@ -72,11 +72,11 @@ table_place(void)
     PROOF_END();
 }
 
-/* Of the buckets that an add or a remove has nothing to do with. */
+/* The buckets that an add or a remove must not change. */
 static struct lawn_store_bucket others[BUCKETS < 9 ? BUCKETS : 1];
 
-/* Leaves open what is in the buckets, and lets the table neither grow nor
- * shrink: that comes below. */
+/* Leaves the contents of the buckets arbitrary, and sets the counts so that the
+ * table neither grows nor shrinks; the proofs below cover that. */
 static void
 begin_others(void)
 {
@@ -105,8 +105,8 @@ others_stay(unsigned home)
 
 #define MOST 8
 
-/* A record that is not there. Those of the bucket stay in their order, this one
- * is the last; or there was no memory. */
+/* Adds a new record. The records of the bucket keep their order, and the new
+ * one is the last; or an allocation failed. */
 static void
 added(unsigned home, unsigned many, bool done)
 {
@@ -120,7 +120,7 @@ added(unsigned home, unsigned many, bool done)
         PROVE(fresh_taken == (many == 6), "a bucket is chained if it must");
         holds(home, many > 6 ? &chained[0] : &fresh[0], order, many + 1);
     } else {
-        PROVE(refused && many == 6, "only want of memory is a failure");
+        PROVE(refused && many == 6, "it fails only if memory is short");
         holds(home, &chained[0], order, many);
     }
 }
@@ -158,8 +158,8 @@ table_add(void)
     PROOF_END();
 }
 
-/* A record that is there: the last one takes its place. Of the hash only the
- * bits of the bucket are used, so only those are given; the others are any. */
+/* Removes an existing record: the last one takes its place. The code uses only
+ * the bits of the hash that select the bucket; the other bits are arbitrary. */
 static void
 remove_one(unsigned home, unsigned many, unsigned which)
 {
@@ -172,7 +172,7 @@ remove_one(unsigned home, unsigned many, unsigned which)
     lawn__store_table_remove(&table, home, RECORD(which));
     holds(home, &chained[0], order, many - 1);
     others_stay(home);
-    PROVE(chained_left() == (many > 7), "an empty bucket is given back");
+    PROVE(chained_left() == (many > 7), "an empty bucket is freed");
 }
 
 static void
@@ -192,7 +192,7 @@ void
 table_remove(void)
 {
     begin_others();
-    /* One that is split, and one that is yet to be. */
+    /* A bucket that is split already, or one that is not. */
     if (PROOF_PATH()) {
         remove_any(4);
     } else {
@@ -205,7 +205,7 @@ table_remove(void)
 static const unsigned in_order[] = {0, 1, 2,  3,  4,  5,  6,  7,
                                     8, 9, 10, 11, 12, 13, 14, 15};
 
-/* What a step leaves: the segments that there must be, and no more. */
+/* Proves that the needed segments exist after a step, and no others. */
 static void
 all_there(unsigned seen, unsigned expected, unsigned chain)
 {
@@ -214,12 +214,12 @@ all_there(unsigned seen, unsigned expected, unsigned chain)
           "no chained bucket is lost");
     PROVE(has_near != has_near_again &&
               (has_near || table.first * sizeof(*near) == near_again_size),
-          "there is one first segment, and how large is known");
+          "there is one first segment, and its size is known");
     if (FAR) {
         PROVE(has_far_to == (table.buckets > FAR_TO) &&
                   has_piece_2 == has_far_to &&
                   table.segments.count == 48u + has_far_to,
-              "there are as many segments as are needed");
+              "the number of segments is as needed");
     }
 }
 
@@ -238,16 +238,16 @@ grow(unsigned many)
                   valid(BUCKETS, BUCKETS + 1, &seen, &chain),
               "records are where they belong, with their tags");
     } else {
-        PROVE(refused, "only want of memory is a failure");
+        PROVE(refused, "it fails only if memory is short");
         PROVE(valid(from, BUCKETS, &seen, &chain), "all is valid");
-        PROVE(has_near_again || table.first == first, "the room is the same");
+        PROVE(has_near_again || table.first == first, "the size is the same");
         holds(from, &chained[0], in_order, many);
     }
     all_there(seen, (1u << many) - 1, chain);
 }
 
-/* Each number of records is a path of its own, and each way to part them: up to
- * few of them; or most, which takes a chained bucket. */
+/* Each number of records, and each way to split them, is a separate path: up to
+ * few records, or most, which needs a chained bucket. */
 static void
 grow_up_to(unsigned few, unsigned most)
 {
@@ -298,7 +298,7 @@ shrink(unsigned many, unsigned more)
     PROVE(table.buckets == BUCKETS - done, "a bucket less");
     PROVE(valid(to, BUCKETS - done, &seen, &chain), "all is valid");
     if (!done) {
-        PROVE(refused, "only want of memory is a failure");
+        PROVE(refused, "it fails only if memory is short");
         PROVE(valid(last, BUCKETS, &seen, &chain), "all is valid");
         holds(to, &chained[0], in_order, many);
         holds(last, &chained[2], in_order + many, more);
@@ -306,7 +306,7 @@ shrink(unsigned many, unsigned more)
     all_there(seen, (1u << (many + more)) - 1, chain);
 }
 
-/* Up to most in the one bucket, and up to few or most in the other. */
+/* Up to most records in the one bucket, and up to few or most in the other. */
 static void
 shrink_up_to(unsigned few, unsigned most)
 {
@@ -349,8 +349,8 @@ table_shrink_far(void)
     PROOF_END();
 }
 
-/* A record more is one too many, or one less too few, and the table grows or
- * shrinks, if there is memory. The hash of the one that comes is known here. */
+/* An added record makes the table grow, or a removed one makes it shrink, if
+ * memory is available. The hash of the added record is known here. */
 static void
 add_grows(uint64_t hash)
 {

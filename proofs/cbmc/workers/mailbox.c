@@ -1,14 +1,14 @@
-/* mailbox.c - the mailbox and the falling asleep under weaker memory orders.
+/* mailbox.c - the mailbox and the way to sleep, under weaker memory orders.
  *
- * CBMC does not take threads and pointers together, so this is a model of
- * src/workers/mailbox.c with indices for timers, 0 for NULL. The fences stand
- * where the code has its orders: PUSH_RELEASE for the release that is part of the
- * compare-and-swap of lawn__mailbox_push(), SLEEP_FENCE and POST_FENCE for the
+ * CBMC does not support threads together with pointers, so this is a model of
+ * src/workers/mailbox.c with indices for timers, 0 for NULL. The fences are
+ * where the code has its memory orders: PUSH_RELEASE for the release of the
+ * compare-and-swap in lawn__mailbox_push(), SLEEP_FENCE and POST_FENCE for the
  * sequential consistency of wake_at and head (src/workers/worker.c, FALLING
- * ASLEEP). Each is proved for sequential consistency (sc), for stores that
- * are delayed (tso), and for stores that overtake each other (pso).
+ * ASLEEP). Each is proved for sequential consistency (sc), for delayed stores
+ * (tso), and for reordered stores (pso).
  *
- * @without --pointer-check: indices, and CBMC refuses pointers among threads
+ * @without --pointer-check: indices; CBMC refuses pointers shared by threads
  * @without --pointer-overflow-check: as above
  * @without --bounds-check: as above; the indices are proved to be timers
  * @covers push post_and_wake take_all
@@ -28,21 +28,22 @@
  * @flags --mm pso */
 #include "proof.h"
 
-/* A fence of CBMC's: earlier stores before later stores; or all before all. */
+/* Fences of CBMC: earlier accesses before later stores; or all before all. */
 #define PUSH_RELEASE() __CPROVER_fence("WWfence", "RWfence")
 #define TAKE_ACQUIRE() __CPROVER_fence("RRfence", "RWfence")
 #define SLEEP_FENCE()                                                          \
     __CPROVER_fence("WWfence", "WRfence", "RRfence", "RWfence")
 #define POST_FENCE() SLEEP_FENCE()
 
-/* Two timers, by number; head and the links of each, and what its pusher has
- * written to it before. */
+/* Two timers, by number: head, the link of each, and the value that its pusher
+ * stored in it before the push. */
 unsigned head;
 unsigned next_1, next_2;
 unsigned when_1, when_2;
 unsigned done_1, done_2; /* the push has returned */
 
-/* lawn__mailbox_push(): at most one other push, and one take, come in between. */
+/* lawn__mailbox_push(): at most one other push and one take happen in
+ * between. */
 static void
 push(unsigned timer)
 {
@@ -68,7 +69,7 @@ push(unsigned timer)
             break;
         }
     }
-    PROVE(done, "three tries are enough");
+    PROVE(done, "three attempts are enough");
 }
 
 static void
@@ -89,7 +90,7 @@ push_2(void)
     done_2 = 1;
 }
 
-/* take_all(), and the walk: how many there were. */
+/* take_all(), and the walk over the timers; returns how many there were. */
 static unsigned
 take_all(void)
 {
@@ -102,7 +103,7 @@ take_all(void)
     TAKE_ACQUIRE();
     for (; seen != 0 && many < 3; many++) {
         PROVE(seen == 1 ? when_1 == 11 : when_2 == 22,
-              "a timer that is taken is as its pusher left it");
+              "a taken timer has the value that its pusher stored");
         seen = seen == 1 ? next_1 : next_2;
     }
     PROVE(many < 3, "no timer comes twice");
@@ -121,7 +122,7 @@ __CPROVER_ASYNC_2:
     ASSUME(done_2 == 1);
     TAKE_ACQUIRE();
     many += take_all();
-    PROVE(many == 2, "none is lost, and none comes twice");
+    PROVE(many == 2, "no timer is lost, and none is taken twice");
     PROOF_END();
 }
 
@@ -143,8 +144,8 @@ mailbox_pso(void)
     mailbox();
 }
 
-/* The worker announces its sleep, and looks into the box; a poster puts the
- * timer in, and looks whether the worker sleeps. */
+/* The worker announces its sleep, then reads the mailbox. A poster puts the
+ * timer into the mailbox, then checks whether the worker sleeps. */
 unsigned wake_at;
 unsigned asleep, woken, posted, looked;
 
