@@ -366,7 +366,8 @@ const struct command command_rede[] = {
     {"REDE.TTN", commands_next, "readonly fast", 2, true, "RO ACCESS",
      "ReDe compatibility: returns the milliseconds until the next element is "
      "due.",
-     "O(1)", "0.1.0", rede_args_key, NULL},
+     "O(k) for k events that have become due, at most 1000", "0.1.0",
+     rede_args_key, NULL},
     {"REDE.UPDATE", rede_update, "write deny-oom fast", 4, true,
      "RW ACCESS UPDATE",
      "ReDe compatibility: replaces the payload of an element.", "O(1)", "0.1.0",

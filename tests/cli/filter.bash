@@ -67,7 +67,7 @@ counts() {
 }
 
 # stderr must contain each of the words in the array $words.
-says() {
+reports() {
     local word
     # shellcheck disable=SC2154 # the test sets it
     if [ "${#words[@]}" -eq 0 ]; then
@@ -93,6 +93,6 @@ refuses() {
         cat err
         return 1
     fi
-    says
+    reports
     [ ! -s out ]
 }

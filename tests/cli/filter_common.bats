@@ -141,7 +141,7 @@ x	1	3	3	0	eof
 i	3	1	4	3	eof
 END
     words=("lawn session: line 5: no match of /(i|x)(d|i)/")
-    says
+    reports
 }
 
 @test "a key may have 65,000 bytes, and no more" {
@@ -306,7 +306,7 @@ END
 4 d
 END
     words=("lawn debounce: line 2: no column 2" "lawn debounce: line 3: no column")
-    says
+    reports
     [ "$(wc -l <err)" -eq 3 ]
     cp in one
     cp in two
@@ -316,7 +316,7 @@ END
 END
     words=("lawn dedupe: one:2: no column 2" "lawn dedupe: two:2: no column 2"
         "lawn dedupe: two:3: no column")
-    says
+    reports
     counts bad=4 merged=2
 }
 
@@ -344,7 +344,7 @@ END
     # So are the lines behind it that were already read.
     counts out=1 bad=1 held=0
     words=("lawn delay: line 3: " "1 held line dropped")
-    says
+    reports
     given '1 a' '2 b'
     gives delay 2s --time-field 1 --strict <in
 }
@@ -355,12 +355,12 @@ END
     words=("lawn delay: " missing "No such file")
     runs delay 1h --time-field 1 missing
     [ $code -eq 3 ]
-    says
+    reports
     words=("lawn delay: " "Is a directory")
     mkdir -p folder
     runs delay 1h --time-field 1 folder
     [ $code -eq 3 ]
-    says
+    reports
     runs delay 0 --time-field 1 one missing
     [ $code -eq 3 ]
     counts held=0
@@ -377,7 +377,7 @@ END
             code=$?
         [ $code -eq 4 ]
         words=("lawn ${verb% *}: " "No space left on device")
-        says
+        reports
         counts held=0
     done
 }
@@ -734,7 +734,7 @@ open("kept", "wb").write(data)'
     code=0
     timeout 120 "$lawn" delay 1s --stats=x <in >out 2>err || code=$?
     [ $code -eq 2 ]
-    says
+    reports
 }
 
 @test "an option of another verb is refused" {
@@ -825,11 +825,11 @@ END
     given 'a 10' 'b 3'
     gives delay 0 --time-field 2 <in
     words=("lawn delay: 1 late line was treated as arriving at the current event time; see --lateness")
-    says
+    reports
     given 'a 10' 'b 3' 'c 4'
     gives delay 0 --time-field 2 <in
     words=("lawn delay: 2 late lines were treated as arriving at the current event time; see --lateness")
-    says
+    reports
     given 'b 3' 'a 10'
     gives delay 0 --time-field 2 <in
     run ! grep 'late, and' err
@@ -859,7 +859,7 @@ END
     words=(--max-keys 1 "key 'b'")
     runs dedupe 10s -k 1 --time-field 2 --max-keys 1 --overflow fail --state other
     [ $code -eq 3 ]
-    says
+    reports
     [ "$(cat out)" = 'a 1' ]
     given
     gives dedupe 10s -k 1 --time-field 2 --state other <<END

@@ -72,7 +72,7 @@ END
     [ $code -eq 3 ]
     diff -u <(printf '%s\n' 'a 0' 'b 1') out
     words=("--max-keys" 2 "'c'")
-    says
+    reports
 }
 
 @test "a JSON key behind 100 MB is found" {

@@ -120,7 +120,7 @@ END
 END
     counts in=5 out=2 bad=3 dropped=3
     words=("lawn delay: line 2: 'x' is neither a number nor a duration" "lawn delay: line 3: " "lawn delay: line 4: no column 2")
-    says
+    reports
 }
 
 @test "with --ttl-field every operand is a file" {

@@ -183,7 +183,7 @@ both	a 0 L	a 1 R
 END
     counts in=4 out=2 bad=2
     words=("lawn join: left:2: no column 2" "lawn join: right:1: ")
-    says
+    reports
 }
 
 # [F7]

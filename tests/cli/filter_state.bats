@@ -13,13 +13,13 @@ load filter.bash
         code=0
         flock s.lock "$lawn" delay 5s --time-field 2 --state $name <in >out 2>err || code=$?
         [ $code -eq 3 ]
-        says
+        reports
         [ ! -s out ]
     done
     code=0
     flock none.lock "$lawn" delay 5s --time-field 2 --state dangling <in >out 2>err || code=$?
     [ $code -eq 3 ]
-    says
+    reports
 }
 
 @test "[F5] a state is saved to the file that a symbolic link leads to" {
@@ -82,7 +82,7 @@ END
     timeout 20 "$lawn" delay 5s --time-field 2 --state s <in >out 2>err || code=$?
     [ $code -eq 3 ]
     words=("cannot use the state s: not a regular file")
-    says
+    reports
     ln -s s link
     code=0
     timeout 20 "$lawn" delay 5s --time-field 2 --state link <in >out 2>err || code=$?
@@ -119,7 +119,7 @@ END
         <in >out 2>err || code=$?
     [ $code -eq 3 ]
     words=("cannot use the state closed/s: cannot create closed/s.lawn-tmp: Permission denied")
-    says
+    reports
 }
 
 @test "a state keeps its owner and group" {
@@ -290,7 +290,7 @@ as_nobody() {
         "$lawn" delay 5s --time-field 2 --state s --on-eof save --stats <in >out 2>err || code=$?
     [ $code -eq 0 ]
     words=("the state is saved to s, but its directory could not be flushed: Input/output error")
-    says
+    reports
     counts in=1 held=1 discarded=0
     [ "$(grep -c 'line dropped' err)" -eq 0 ]
     given

@@ -175,7 +175,7 @@ END
     runs throttle 1/5s -k 1 --time-field 2 --drop --max-keys 2 --overflow fail
     [ $code -eq 3 ]
     words=("--max-keys" 2 "'c'")
-    says
+    reports
 }
 
 @test "--max-lines: the line due first makes room" {

@@ -1358,9 +1358,9 @@ def a_truncated_state_is_refused(folder):
     state = folder / 's'
     for size in range(len(data)):
         state.write_bytes(data[:size])
-        refused(state, args, 'too early' if size > 8 else '')
+        refused(state, args, 'truncated' if size > 8 else '')
     state.write_bytes(data + b'x')
-    refused(state, args, 'goes on')
+    refused(state, args, 'data after the end')
     state.write_bytes(data)
     equal(run(*args, '--state', state)[0], ['1 a', '2 b'])
 
