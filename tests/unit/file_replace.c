@@ -153,6 +153,27 @@ TEST(a_short_name_and_suffix_are_no_random_ones)
     CHECK_EQ(close(home), 0);
 }
 
+TEST(a_long_suffix_that_does_not_end_in_xs_is_no_random_one)
+{
+    static const char *const suffixes[] = {".replacement", "XXXXXX.new"};
+    char path[32];
+    int home = open(".", O_RDONLY | O_DIRECTORY);
+    enter(path);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char name[32] = "file";
+        struct lawn__file_target target = target_of("file");
+        target.suffix = suffixes[i];
+        memcpy(name + strlen(name), suffixes[i], strlen(suffixes[i]) + 1);
+        CHECK_EQ(lawn__file_check(&target), 0);
+        CHECK_EQ(mkdir(name, 0700), 0);
+        CHECK_EQ(lawn__file_check(&target), -EISDIR);
+        CHECK_EQ(rmdir(name), 0);
+    }
+    leave(path);
+    CHECK_EQ(fchdir(home), 0);
+    CHECK_EQ(close(home), 0);
+}
+
 TEST(xs_at_the_end_of_a_name_are_no_random_ones)
 {
     static const char *const suffixes[] = {"X", "XXX", "XXXXX"};
