@@ -33,6 +33,7 @@ struct scene {
     unsigned events;
     unsigned left;
     bool closed;
+    bool unsettled; /* a worker comes or goes: a start on it may find none */
     /* Last, since its shards are freed. */
     struct lawn_workers_timer timers[SCENE_TIMERS];
 };
