@@ -80,10 +80,14 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
         if (here != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
             /* If it is free, another worker may have started it meanwhile. */
-            bool off = here != shard && (*seen & LAWN_STATE_LAWN) != 0 &&
-                       lawn_stop(here->lawn, &timer->timer);
+            bool moves = here != shard && (*seen & LAWN_STATE_LAWN) != 0;
+            if (moves) {
+                bool off = lawn_stop(here->lawn, &timer->timer);
+                LAWN_ASSERT(off, "a timer without mail is not on its lawn");
+                (void)off;
+            }
             if (!lawn__state_change(here, timer, seen, next)) {
-                if (off) {
+                if (moves) {
                     lawn__shard_put_back(here, timer,
                                          lawn_last_deadline(&timer->timer));
                 }

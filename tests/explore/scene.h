@@ -33,6 +33,8 @@ struct scene {
     unsigned events;
     unsigned left;
     bool closed;
+    bool
+        unsettled; /* a worker is being added or removed: starts on it may fail */
     /* Last, because its shards are freed. */
     struct lawn_workers_timer timers[SCENE_TIMERS];
 };

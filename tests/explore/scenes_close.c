@@ -400,6 +400,66 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
          .threads = {explore_made, explore_made, close_at_now},
          .finish = scene_finish_closed, .delays = true);
 
+/* Both workers have ended, and the one that kept the timer has left: its lawn has no
+ * worker, and the other one takes it over [C3]. */
+
+static void
+end_stop_sync_0_and_leave(void)
+{
+    scene_serve();
+    (void)scene_stop_sync(0);
+    lawn_worker_detach(scene.workers[explore_me()]);
+}
+
+SCENARIO(a_worker_that_has_ended_waits_for_a_timer_of_one_that_has_left,
+         .setup = setup_two_keep_0,
+         .threads = {scene_serve_and_leave, end_stop_sync_0_and_leave,
+                     scene_close_at_once},
+         .finish = scene_finish_closed, .delays = true);
+
+/* A thread of the library's has ended with two lawns, and another worker takes over
+ * the second one first [C3]. */
+
+static void
+setup_one_ends_with_two_lawns(void)
+{
+    struct lawn_workers_options options = {.route = LAWN_WORKERS_BY_TTL,
+                                           .shards = 3};
+
+    scene_begin_with(0, &options);
+    scene_add(0);
+    explore_be(1);
+    scene.workers[1] = lawn_workers_attach(scene.set);
+    (void)lawn_worker_turn(scene.workers[1]);
+    explore_be(EXPLORE_FIBRES);
+    scene_have_shared(0, 0, 60); /* on the first lawn */
+    scene_have_shared(1, 0, 20); /* on the second */
+    scene_ready();
+}
+
+static void
+stop_sync_both_when_ended(void)
+{
+    struct lawn_worker *ends = scene.workers[0];
+
+    while (LAWN_ATOMIC_LOAD(&ends->life, LAWN_SEQ_CST) == LAWN_WORKER_LIVE) {
+        lawn__park_yield();
+    }
+    struct lawn_shard *first = ends->shards;
+    EXPECT(first != NULL && first->next != NULL && first->next->next == NULL);
+    unsigned timer = first == scene.set->shards[0] ? 1 : 0;
+    (void)scene_stop_sync(timer);
+    EXPECT(ends->shards == first && first->next == NULL);
+    (void)scene_stop_sync(1 - timer);
+    EXPECT(ends->shards == NULL);
+    scene_serve_and_leave();
+}
+
+SCENARIO(a_worker_waits_for_timers_of_a_thread_that_has_ended_with_two_lawns,
+         .setup = setup_one_ends_with_two_lawns,
+         .threads = {explore_made, stop_sync_both_when_ended, close_at_now},
+         .finish = scene_finish_closed, .delays = true);
+
 /* A worker takes over a lawn between two rounds, and then sleeps until its next
  * one: a message for that lawn must wake it. */
 

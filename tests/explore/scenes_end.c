@@ -2,6 +2,9 @@
  * operations of a worker without an atomic read-modify-write. */
 #include "scene.h"
 
+#include "../../src/workers/park.h"
+#include "../../src/workers/workers.h"
+
 SCENARIO(a_due_timer_is_freed_at_the_end, .setup = scene_setup_due,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_and_free_0},
@@ -77,6 +80,39 @@ SCENARIO(the_end_waits_for_a_lawn_that_is_called_back,
          .threads = {leave_come_back_and_serve, explore_made,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
+
+/* The same within one turn of the worker that hands over the lawn. That worker sees
+ * that the set is closed, and does not end before it has handed over the lawn [C8]. */
+
+static uint64_t turns_before;
+
+static uint64_t
+count_turns_of_1(void)
+{
+    return LAWN_ATOMIC_LOAD(&scene.workers[1]->counts.turns, LAWN_SEQ_CST);
+}
+
+static void
+setup_held_and_made_and_count(void)
+{
+    setup_held_and_made();
+    turns_before = count_turns_of_1();
+}
+
+static void
+leave_and_come_back_when_the_other_turns(void)
+{
+    while (count_turns_of_1() == turns_before) {
+        lawn__park_yield();
+    }
+    leave_come_back_and_serve();
+}
+
+SCENARIO(the_end_waits_for_a_lawn_that_is_called_back_in_a_turn,
+         .setup = setup_held_and_made_and_count,
+         .threads = {leave_and_come_back_when_the_other_turns, explore_made,
+                     scene_close_at_the_end},
+         .finish = scene_finish_closed, .time_passes = true);
 
 /* A worker, and the contents of its own mailbox. */
 

@@ -211,6 +211,26 @@ SCENARIO(a_worker_starts_timers_after_it_has_left, .setup = setup_two_held,
          .threads = {scene_serve, serve_once_leave_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 
+/* A removed worker turns once more after it has handed over its lawn, while the
+ * removal may still be requesting that. The worker stays ended [C8]. */
+
+static void
+serve_turn_again_and_leave(void)
+{
+    struct lawn_worker *worker = scene.workers[explore_me()];
+    struct lawn_workers_counters stats;
+
+    scene_serve();
+    lawn_workers_stats(scene.set, &stats); /* waits for the removal */
+    (void)lawn_worker_turn(worker);
+    EXPECT(lawn_worker_ended(worker));
+    lawn_worker_detach(worker);
+}
+
+SCENARIO(a_worker_that_was_removed_turns_again, .setup = setup_two_held,
+         .threads = {scene_serve, serve_turn_again_and_leave, remove_1},
+         .daemons = 1, .finish = scene_finish, .delays = true);
+
 /* A shard is in transit to a worker that leaves. */
 
 static void
@@ -298,6 +318,38 @@ SCENARIO(a_start_meets_a_second_worker_that_comes, .setup = scene_setup_held,
 SCENARIO(a_start_meets_two_workers_that_come, .setup = setup_none,
          .threads = {attach_and_serve, attach_and_serve, scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
+
+/* A start on a worker that is being added or removed fails, or the timer fires. */
+
+static void
+setup_held_and_one_comes(void)
+{
+    scene_setup_held();
+    scene.unsettled = true;
+}
+
+static void
+setup_two_held_and_one_goes(void)
+{
+    setup_two_held();
+    scene.unsettled = true;
+}
+
+static void
+start_2_on_1(void)
+{
+    (void)scene_start_on(2, 20, 1);
+}
+
+SCENARIO(a_start_on_a_worker_meets_its_coming,
+         .setup = setup_held_and_one_comes,
+         .threads = {scene_serve, attach_and_serve, start_2_on_1},
+         .daemons = BOTH, .finish = scene_finish, .delays = true);
+SCENARIO(a_start_on_a_worker_meets_its_removal,
+         .setup = setup_two_held_and_one_goes,
+         .threads = {scene_serve, scene_serve_and_leave, remove_1,
+                     start_2_on_1},
+         .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* By TTL there are more lawns than workers, and the lawns move. */
 

@@ -153,6 +153,27 @@ TEST(a_short_name_and_suffix_are_no_random_ones)
     CHECK_EQ(close(home), 0);
 }
 
+TEST(a_long_suffix_that_does_not_end_in_xs_is_no_random_one)
+{
+    static const char *const suffixes[] = {".replacement", "XXXXXX.new"};
+    char path[32];
+    int home = open(".", O_RDONLY | O_DIRECTORY);
+    enter(path);
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        char name[32] = "file";
+        struct lawn__file_target target = target_of("file");
+        target.suffix = suffixes[i];
+        memcpy(name + strlen(name), suffixes[i], strlen(suffixes[i]) + 1);
+        CHECK_EQ(lawn__file_check(&target), 0);
+        CHECK_EQ(mkdir(name, 0700), 0);
+        CHECK_EQ(lawn__file_check(&target), -EISDIR);
+        CHECK_EQ(rmdir(name), 0);
+    }
+    leave(path);
+    CHECK_EQ(fchdir(home), 0);
+    CHECK_EQ(close(home), 0);
+}
+
 TEST(xs_at_the_end_of_a_name_are_no_random_ones)
 {
     static const char *const suffixes[] = {"X", "XXX", "XXXXX"};
@@ -271,21 +292,30 @@ TEST(a_replaced_file_is_reported_though_its_folder_is_not_flushed)
     CHECK_EQ(close(home), 0);
 }
 
-/* Replaces files as an unprivileged user. */
 static int
-replace_unprivileged(void)
+replace_in_unreadable_folder(void)
 {
-    if (setgid(65534) != 0 || setuid(65534) != 0) {
-        return 1;
-    }
     if (open("own", O_RDONLY | O_DIRECTORY) >= 0 || errno != EACCES) {
         return 2;
     }
+    struct stat about;
     return replace_with("own/file", "one") != 0   ? 3
            : replace_with("own/file", "two") != 0 ? 4
            : !contains("own/file", "two")         ? 5
-           : access("own/file.new", F_OK) == 0    ? 6
+           : stat("own/file.new", &about) == 0    ? 6
                                                   : 0;
+}
+
+/* Replaces files as a user without privileges. Only the effective ids change: the
+ * process needs the old ones to write its coverage data when it exits. */
+static int
+replace_unprivileged(void)
+{
+    if (setegid(65534) != 0 || seteuid(65534) != 0) {
+        return 1;
+    }
+    int result = replace_in_unreadable_folder();
+    return seteuid(0) != 0 || setegid(0) != 0 ? 1 : result;
 }
 
 TEST(a_file_is_replaced_in_a_folder_that_may_be_written_but_not_read)
