@@ -4,7 +4,9 @@
  * a FIFO queue, called a blade. Because all timers of a blade wait equally
  * long, they become due in the order in which they were started, so appending
  * keeps the blade sorted. An index over the heads of the blades finds the
- * earliest deadline, regardless of the number of different TTLs.
+ * earliest deadline, regardless of the number of different TTLs. The number of
+ * blades is limited; a timer whose TTL has no blade is unqueued: it is linked
+ * directly into the index. A call of lawn_mow() is called a mow.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -30,8 +32,8 @@
  *
  * Time is a uint64_t count of ticks. The caller chooses the unit and the
  * origin: milliseconds, nanoseconds, TSC cycles. A lawn does not read a clock.
- * It stores the latest time passed in its options, to lawn_set_now() or to
- * lawn_mow(), and TTLs count from that time. After a pause, call lawn_set_now()
+ * It keeps the greatest time that it was given by its options, lawn_set_now()
+ * or lawn_mow(). TTLs count from that time. After a pause, call lawn_set_now()
  * before starting timers. The cost of a call does not depend on how far time
  * advanced.
  *
@@ -39,9 +41,10 @@
  *
  * Assertions, tests and proofs refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
- *   P2  Never forgotten: after lawn_mow() returned less than its budget without
- *       being halted, no running timer has a deadline <= now; lawn_next()
- *       returns the exact earliest deadline.
+ *   P2  Never forgotten: after a mow that returned less than its budget and was
+ *       not halted, no running timer has a deadline <= now, except at the last
+ *       tick (see lawn_mow()); lawn_next() always returns the exact earliest
+ *       deadline.
  *   P3  Exactly once: each started timer fires once, is stopped, is restarted,
  *       or is still running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
@@ -59,13 +62,13 @@
  *       takes O(timers fired + index entries processed), and O(1) if there are
  *       neither.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
- *       deadlines saturate at LAWN_NEVER - 1 and never wrap; a clock that runs
- *       backward is ignored.
+ *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
+ *       never goes backward.
  *   P10 Misuse is reported: a library built without NDEBUG prints file, line
- *       and function of the failed assertion and calls abort() for a mow inside
- *       a mow, and for a timer that runs on another lawn or was freed or
- *       overwritten while running, as soon as a call accesses that timer or its
- *       neighbor.
+ *       and function of the failed assertion and calls abort() for (a) a mow
+ *       inside a mow, (b) a timer that runs on another lawn, (c) a timer that
+ *       was freed or overwritten while running; it detects (b) and (c) when a
+ *       call accesses that timer or the one next to it in its list.
  *
  * The default build defines NDEBUG. In that build a mow inside a mow does
  * nothing, and the other checks of P10 are left out, because they would add
@@ -78,8 +81,8 @@
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * For a few hundred timers, any sorted array or heap is good enough. If
- * deadlines may be off by 10 % and are never listed in order, a wheel without
+ * For a few hundred timers, any sorted array or heap is good enough. If timers
+ * may fire late by 10 % of their TTL and in any order, a wheel without
  * cascades, like the Linux kernel's, does less work. If most deadlines are
  * absolute and unrelated (a calendar, a simulation), a lawn works as a
  * hierarchical wheel, no better than other good ones, and a heap needs less
@@ -140,8 +143,8 @@ struct lawn_options {
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 7.
-     * The index takes 5 KiB with 4, 8 KiB with 5, 46 KiB with 6, 83 KiB with 7,
-     * 133 KiB with 8. Fewer slots make unqueued timers slower. */
+     * Memory of the index: 5 KiB for slot_bits 4, 8 KiB for 5, 46 KiB for 6, 83
+     * KiB for 7, 133 KiB for 8. Fewer slots make unqueued timers slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -220,11 +223,11 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, in the order of P4. Returns the number of timers fired. If that is
  * less than budget and no callback called lawn_halt(), no due timer remains
- * [P2]. Otherwise the remaining due timers fire first in the next mow; timers
- * started in the meantime still count from now. O(timers fired + index entries
- * processed) [P8], and O(1) if there are neither. The index contains each
- * unqueued timer and one entry per blade. An entry is processed when now
- * reaches its slot, at most once per level of the index.
+ * [P2]. Otherwise the remaining due timers fire first in the next mow. The TTLs
+ * of timers that are started before that mow count from lawn_now(). O(timers
+ * fired + index entries processed) [P8], and O(1) if there are neither. The
+ * index contains each unqueued timer and one entry per blade. An entry is
+ * processed when now reaches its slot, at most once per level of the index.
  *
  * A now before lawn_now() leaves the time unchanged and fires the timers that
  * are due at that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1.
@@ -247,27 +250,27 @@ void lawn_set_now(struct lawn *lawn, uint64_t now);
 /* Returns the latest time passed to the lawn. O(1). */
 uint64_t lawn_now(const struct lawn *lawn);
 
-/* Rounds the deadlines of all timers started from now on up to multiples of
- * resolution, so that timers become due together and an event loop wakes less
- * often. In nanoseconds, 1000000 makes timers due on whole milliseconds. 1 or 0
- * means exact. Running timers keep their deadlines. O(blades).
+/* Sets the resolution. The deadline of each timer that is started after this
+ * call is rounded up to a multiple of the resolution, so that timers become due
+ * together and an event loop wakes less often. In nanoseconds, 1000000 makes
+ * timers due on whole milliseconds. 1 or 0 means exact. Running timers keep
+ * their deadlines. O(blades).
  *
- * Exception to P4, if the new resolution is not a multiple of the old one: of
- * two timers with the same TTL and deadline, one started before the change and
- * one after it, either may fire first if one of them found no free blade or if
- * another such change follows before they fire.
+ * Exception to P4: consider two timers with the same TTL and deadline, one
+ * started before and one after a change to a resolution that is not a multiple
+ * of the old one. Either may fire first if one of them is unqueued, or if a
+ * second change of this kind follows before they fire.
  *
- * Each call, even with an unchanged resolution, also resets the statistics by
- * which a lawn decides to bypass its blades because there are more TTLs than
- * blades. If it is called every few hundred starts, the blades therefore remain
- * in use. */
+ * If there are many more TTLs than blades, a lawn stops using blades for new
+ * timers, which makes starts cheaper. Each call of this function, even with an
+ * unchanged resolution, resets the statistics for that decision. A program that
+ * calls it every few hundred starts does not get the cheaper starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the exact earliest deadline of all running timers, or LAWN_NEVER if
- * no timer is running. O(1) while the earliest timer is running. After it fired
- * or was stopped: O(index entries in the earliest slot) in the worst case. The
- * result of a search is cached, so most later calls do not search; which calls
- * search again is unspecified. */
+ * no timer is running. The result is cached: O(1) until the timer with that
+ * deadline fires, is stopped or is restarted. The next call then takes O(index
+ * entries in the earliest slot) in the worst case. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns a timer whose deadline is lawn_next(), or NULL if no timer is
@@ -275,9 +278,10 @@ uint64_t lawn_next(struct lawn *lawn);
  * have this deadline, the result is one that may fire first according to P4:
  * the first started of its TTL. If several TTLs are due at that time, which one
  * is returned is unspecified. May be called in callbacks. O(index entries in
- * the earliest slot) in the worst case. O(1) when lawn_next() is, unless the
- * slot contains unqueued timers, or timers are running that were started before
- * a change to a resolution that is not a multiple of the previous one. */
+ * the earliest slot) in the worst case. It takes O(1) when lawn_next() does,
+ * with two exceptions: the earliest slot contains unqueued timers, or some
+ * running timers were started before a change to a resolution that is not a
+ * multiple of the previous one. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -301,18 +305,20 @@ uint64_t lawn_last_deadline(const struct lawn_timer *timer);
 /* SAVING AND MOVING TIMERS */
 
 /* Callback of lawn_each(), called with each running timer and its TTL. ttl is 0
- * if the timer is on no blade, or on a blade that accepts no new timers since
- * the resolution changed. The callback must not change the lawn. Returns false
- * to end the visit. */
+ * if the lawn does not know the TTL: the timer is unqueued, or its blade was
+ * closed to new timers by a change of the resolution. The callback must not
+ * change the lawn. Returns false to end the visit. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
-/* Calls visit for all running timers: first the timers on no blade, then the
+/* Calls visit for all running timers: first the unqueued timers, then the
  * others grouped by TTL. Timers with the same TTL and deadline are visited in
- * the order in which they would fire. To save timers or move them to another
- * lawn, start them there with lawn_start_as() in this order; they then fire in
- * the same order as here, as far as P4 specifies one. Returns true if all
- * timers were visited, false if visit returned false. May be called in
- * callbacks. O(timers + blades + slots). */
+ * the order in which they would fire. To save timers, store their TTLs and
+ * deadlines in this order, and later start them with lawn_start_as() in the
+ * same order. To move timers to another lawn, collect them in this order, then
+ * stop each one here and start it there with lawn_start_as(). They fire in the
+ * same order as here, as far as P4 specifies one. Returns true if all timers
+ * were visited, false if visit returned false. May be called in callbacks.
+ * O(timers + blades + slots). */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
@@ -323,18 +329,18 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * The deadline may be in the past. The timer then fires in the next mow, before
  * timers with later deadlines. But a deadline before the mowed time counts as
- * the mowed time: the time up to which mows have fired timers. The mowed time
- * is initially the now of the options; it is never earlier than a deadline that
- * has fired, and never later than lawn_now() in the last mow. To load timers of
- * which some are overdue, create the lawn with the earliest deadline as now,
- * then pass the current time to lawn_set_now(). In a callback, a deadline <=
- * lawn_now() counts as lawn_now() + 1 [P6].
+ * the mowed time: the time up to which mows have fired timers. It is initially
+ * the now of the options. After a mow it is between the latest deadline that
+ * has fired and lawn_now(). To load timers of which some are overdue, create
+ * the lawn with the earliest deadline as now, then pass the current time to
+ * lawn_set_now(). In a callback, a deadline <= lawn_now() counts as lawn_now()
+ * + 1 [P6].
  *
- * Exception to P4: the timer may fire before earlier-started timers of the same
- * TTL and deadline if timers of this TTL with later deadlines are running, or
- * if the time changed since those timers were started. The timer is unqueued if
- * timers of this TTL with later deadlines are running, or if its deadline is
- * later than the one that lawn_start() would set for ttl. */
+ * The timer is unqueued if a timer of this TTL with a later deadline is
+ * running, or if its deadline is later than the one that lawn_start() would set
+ * for ttl. Exception to P4: the timer may fire before timers of the same TTL
+ * and deadline that were started earlier, if a timer of this TTL with a later
+ * deadline is running, or if the time has changed since the earlier starts. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 

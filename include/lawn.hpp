@@ -13,17 +13,19 @@
  *     connection c(lawn); c.active();
  *     lawn.mow(now); // fires all due timers
  *
- * This is a thin wrapper of lawn.h, with the same promises and costs. The
- * namespace is lawnpp, because lawn.h defines a struct lawn. lawn::get() gives
- * access to the other functions of lawn.h; but all timers that run on this lawn
- * must be timers of this header.
+ * This is a thin wrapper of lawn.h with the same promises and costs, except as
+ * described under LIFETIME and CALLBACKS. The namespace is lawnpp, because
+ * lawn.h defines a struct lawn. lawn::get() gives access to the other functions
+ * of lawn.h; but all timers that run on this lawn must be timers of this
+ * header.
  *
  * LIFETIME
  *
  * The destructor of a timer stops it. A timer can be neither copied nor moved.
- * A lawn can be moved together with its running timers. If a lawn is destroyed
- * before its timers, the timers become idle; they may be destroyed, but not
- * started again. Destroying a lawn takes O(timers).
+ * A lawn can be moved while timers are running on it; the timers stay where
+ * they are. If a lawn is destroyed before its timers, the timers become idle;
+ * they may be destroyed, but not started again. Destroying a lawn takes
+ * O(timers).
  *
  * CALLBACKS
  *

@@ -2,8 +2,9 @@
  *
  * A single ev_timer wakes libev's loop for all timers, or an ev_idle if a timer
  * is due at once. These watchers are active while a timer is running, so
- * ev_run() returns when no other watcher is active. They are restarted only as
- * described in L2 of lawn_loop.h, not for each timer.
+ * ev_run() returns when no timer is running and no other watcher is active.
+ * They are restarted only as described in L2 of lawn_loop.h, not for each
+ * timer.
  *
  *     struct lawn_loop *loop = lawn_ev_new(EV_DEFAULT, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

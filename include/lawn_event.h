@@ -1,9 +1,9 @@
 /* lawn_event.h - timers of a loop in libevent.
  *
  * A single event with a timeout wakes libevent's base for all timers. The event
- * is pending while a timer is running, so event_base_dispatch() returns when
- * there are no other events. It is added again only as described in L2 of
- * lawn_loop.h, not for each timer.
+ * is pending while a timer is running, so event_base_dispatch() returns when no
+ * timer is running and there are no other events. It is added again only as
+ * described in L2 of lawn_loop.h, not for each timer.
  *
  *     struct event_base *base = event_base_new();
  *     struct lawn_loop *loop = lawn_event_new(base, NULL);

@@ -15,8 +15,9 @@
  * another event wakes the context and lawn_loop_turn() is called; alternatively
  * watch the lawn_loop_fd() of a plain loop.
  *
- * A main loop that is run in a callback of a timer fires no timers of that
- * loop; one that is run in any other callback does.
+ * If the callback of a timer runs a nested GLib main loop, timers of the same
+ * lawn loop do not fire in it. In a nested main loop that is run by any other
+ * callback, they do.
  *
  * Call the functions on the thread that runs the context. Link with -llawn_glib
  * -llawn -lglib-2.0. */

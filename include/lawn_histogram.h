@@ -32,11 +32,11 @@ void lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value);
 void lawn_histogram_merge(struct lawn_histogram *histogram,
                           const struct lawn_histogram *other);
 
-/* Returns a percentile: the smallest value that is not exceeded by parts /
- * 100,000 of the values, rounded up to the end of its bucket but not above max.
- * parts is 50000 for the median and 99900 for the 99.9th percentile; 0 counts
- * as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is empty.
- * O(buckets). */
+/* Returns a percentile: the smallest value v such that at least parts / 100,000
+ * of the values are <= v, rounded up to the end of its bucket but not above
+ * max. parts is 50000 for the median and 99900 for the 99.9th percentile; 0
+ * counts as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is
+ * empty. O(buckets). */
 uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
                            unsigned parts);
 

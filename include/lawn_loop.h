@@ -51,13 +51,13 @@
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6, P9 and P10 of
  * lawn.h apply. In addition:
- *   L1  Never early: a callback runs only after the clock, read after the
- *       start, has reached the deadline.
- *   L2  Wake-up: while timers are running, a wake-up is set at or before the
- *       earliest deadline, and it is set again only if the earliest deadline
- *       becomes earlier than the wake-up or after the wake-up occurred; an
- *       adapter cancels its wake-up when the last timer ends, while a timerfd
- *       may become readable once more.
+ *   L1  Never early: a callback runs only if the loop has read the clock after
+ *       the start of the timer, and the time read was >= the deadline.
+ *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
+ *       deadline or an earlier time; it is set again only when the earliest
+ *       deadline becomes earlier than the wake-up, or after the wake-up
+ *       occurred. When the last timer ends, an adapter cancels its wake-up; a
+ *       timerfd may become readable once more.
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
@@ -144,12 +144,13 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the single wake-up of the host, which is the
- * event loop that runs the timers, and replaces the previous wake-up. At that
- * time the host calls lawn_loop_woken(). when is a time on the loop's clock. A
- * time in the past means at once; LAWN_NEVER means that no timer is running and
- * no wake-up is needed. The loop calls it at the end of a turn, and when a
- * timer is started or stopped outside of a turn, as required by L2. It may call
- * lawn_loop_now() and lawn_loop_update(), and no other function of the loop. */
+ * event loop that runs the timers, and replaces the previous wake-up. The
+ * parameter when is a time on the loop's clock. At that time the host must call
+ * lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means that no
+ * timer is running and no wake-up is needed. The loop calls it at the end of a
+ * turn, and when a timer is started or stopped outside of a turn, as required
+ * by L2. It may call lawn_loop_now() and lawn_loop_update(), and no other
+ * function of the loop. */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -194,9 +195,9 @@ struct lawn_loop_counters {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Frees a loop, abandons its timers and watchers, and closes the descriptors
- * that the loop created. Watched descriptors remain open. Zero a timer or
- * watcher that was in use before using it again. loop may be NULL. Returns
- * true; in a callback it does nothing and returns false. */
+ * that the loop created. Watched descriptors remain open. A timer or watcher
+ * that was in use must be zeroed before it is used again. loop may be NULL.
+ * Returns true; in a callback it does nothing and returns false. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
 /* STARTING AND STOPPING */

@@ -32,7 +32,7 @@ struct sd_event; /* sd_event */
 /* Creates a loop whose timers fire while the event loop runs. options may be
  * NULL. A clock set in the options must count nanoseconds; arm is ignored; the
  * allocator serves the loop but not the adapter, which uses malloc(). Returns
- * NULL and sets errno on failure, like lawn_loop_new() and
+ * NULL and sets errno on failure, to an error of lawn_loop_new() or of
  * sd_event_add_time(3). */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);

@@ -46,7 +46,8 @@
  * PROMISES
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
- * lawn.h apply to the timers of a store. In addition:
+ * lawn.h apply to the timers of a store; lawn_store_mow() lists an exception to
+ * P6 at the last tick. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
  *       free unused memory.
@@ -70,9 +71,9 @@
  *   S8  Iteration: a timer that exists from the first call of an iteration to
  *       the last is returned exactly once, regardless of changes to other
  *       timers.
- *   S9  Snapshots: a saved snapshot loads on any machine with identical
- *       contents; input that is not a complete snapshot loads no timer and
- *       fails with an error that names the cause.
+ *   S9  Snapshots: a snapshot can be loaded on any machine and restores
+ *       identical contents; input that is not a complete snapshot loads no
+ *       timer and fails with an error that names the cause.
  *
  * THREADS
  *
@@ -175,9 +176,9 @@ void lawn_store_free(struct lawn_store *store);
  * ttl. A timer with the same id is replaced. how is 0 or a combination of the
  * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
  * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
- * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT,
- * depending on how; -ENOSPC if a limit would be exceeded; -ENOMEM. On failure
- * nothing changes [S2]. */
+ * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the flags in how are invalid;
+ * -EEXIST or -ENOENT as described at the flags; -ENOSPC if a limit would be
+ * exceeded; -ENOMEM. On failure nothing changes [S2]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
@@ -220,19 +221,21 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  * The timer is already removed from the store; *timer remains valid until the
  * callback returns [S3]. To run the timer again, start it again, for example
  * with timer->id and timer->payload. That start can fail like any other, and
- * then the timer is lost. To avoid this, limit the number of timers, or leave a
- * few blocks of 64 KiB unused below the limit on memory. */
+ * then the timer is lost. A limit on the number of timers does not cause this,
+ * because the timer that fires no longer counts. A limit on memory does not
+ * cause it while the store uses a few times 64 KiB less than the limit. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, like lawn_mow(). Returns the number of timers that this call fired.
  *
- * Unlike lawn_mow(), it may be called in a callback. The inner call continues
- * where the outer one is; the outer one does not fire the timers that the inner
- * one fired. At the last tick, LAWN_NEVER - 1, a timer that a callback starts
- * is due at once and may fire in the current mow; but a mow fires at most as
- * many timers there as the store contained when the mow began. */
+ * Unlike lawn_mow(), it may be called in a callback. The inner call fires the
+ * timers that the outer call would have fired next; the outer one does not fire
+ * the timers that the inner one fired. At the last tick, LAWN_NEVER - 1, a
+ * timer that a callback starts is due at once and may fire in the current mow;
+ * but a mow fires at most as many timers there as the store contained when the
+ * mow began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
@@ -257,8 +260,8 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats() or
- * lawn_count_unqueued(). lawn_store_clear(), and loading overdue timers,
- * replace the lawn. */
+ * lawn_count_unqueued(). The pointer becomes invalid after lawn_store_clear(),
+ * and after loading a snapshot that contains overdue timers. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Returns the timers one by one, in no particular order. *cursor is 0 in the
@@ -268,8 +271,8 @@ const struct lawn *lawn_store_lawn(const struct lawn_store *store);
  * memory).
  *
  * The store may change between two calls [S8]. A timer started during the
- * iteration may be returned or not. A start that replaces a timer, an update or
- * a touch does not change its position. */
+ * iteration may be returned or not. A timer keeps its position when it is
+ * replaced by a start, updated or touched. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
@@ -311,20 +314,20 @@ typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
-/* Reads a snapshot into a store without timers by calling read, which must not
- * use the store. Reads no further than the end of the snapshot. Does not change
- * the time: set it before. Returns 0, -ENOTEMPTY if the store contains timers,
- * a value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
+/* Reads a snapshot into an empty store by calling read, which must not use the
+ * store. Reads no further than the end of the snapshot. Does not change the
+ * time: set it before. Returns 0, -ENOTEMPTY if the store contains timers, a
+ * value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
  * failure nothing changes [S2]. O(timers + their bytes). It takes memory in
  * proportion to the bytes read, regardless of the sizes stated in the input;
  * buffers do not count toward the memory limit. The timers may take somewhat
  * more memory than in the store that was saved.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
- * [P4]. But in a callback, all overdue timers get the deadline lawn_store_now()
- * + 1 [P6]: overdue timers that had different deadlines may then fire in any
- * order, even with the same TTL; those with the same TTL and deadline keep
- * their order. */
+ * [P4]. Exception: if lawn_store_load() is called in a callback, all overdue
+ * timers get the deadline lawn_store_now() + 1 [P6]. Those with the same TTL
+ * and the same saved deadline keep their order; other overdue timers may fire
+ * in any order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
@@ -336,10 +339,10 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
  * file and, if permitted, its owner and group. A symbolic link is replaced.
  *
  * Returns 0 or an error: those of lawn_store_save() or lawn_store_load(); when
- * saving, -EISDIR if path is a directory, -EINVAL if it is another kind of file
- * that is not a regular one; when loading, LAWN_STORE_TRAILING; or the -errno
- * of a system call. If saving fails, the temporary file is removed and path is
- * unchanged, unless only flushing the directory failed. */
+ * saving, -EISDIR if path is a directory, -EINVAL if it is a device, a pipe or
+ * a socket; when loading, LAWN_STORE_TRAILING; or the -errno of a system call.
+ * If saving fails, the temporary file is removed and path is unchanged, unless
+ * only flushing the directory failed. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 

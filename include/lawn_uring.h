@@ -40,8 +40,8 @@
 extern "C" {
 #endif
 
-/* The upper half of the user_data of the adapter's entries. No pointer and no
- * small number has it. */
+/* The upper half of the user_data of the adapter's entries. No user-space
+ * pointer and no number below 2^32 has this upper half. */
 #define LAWN_URING_MARK UINT32_C(0x6c61776e)
 
 struct io_uring;
@@ -49,9 +49,10 @@ struct io_uring_cqe;
 
 /* Creates a loop whose timers fire in lawn_uring_handle(). options may be NULL.
  * A clock set in the options must count nanoseconds; arm is ignored; the
- * allocator serves the loop but not the adapter, which uses malloc(). Returns
- * NULL and sets errno on failure, like lawn_loop_new(), or to EINVAL if the
- * ring was created with IORING_SETUP_IOPOLL, which does not support timeouts.
+ * allocator serves the loop but not the adapter, which uses malloc(). On
+ * failure returns NULL and sets errno as lawn_loop_new() does, and to EINVAL if
+ * the ring was created with IORING_SETUP_IOPOLL, which does not support
+ * timeouts.
  */
 struct lawn_loop *lawn_uring_new(struct io_uring *ring,
                                  const struct lawn_loop_options *options);

@@ -1,10 +1,10 @@
 /* lawn_uv.h - timers of a loop in libuv.
  *
- * A single uv_timer_t wakes libuv's loop for all timers, or a uv_idle_t if a
- * timer is due at once, so that ready events are handled before each turn.
- * These handles are active while a timer is running, so uv_run() returns when
- * no timer is running and no other handle is active. They are restarted only as
- * described in L2 of lawn_loop.h, not for each timer.
+ * A single uv_timer_t wakes libuv's loop for all timers. If a timer is due at
+ * once, a uv_idle_t is used instead, so that libuv handles ready events before
+ * the next turn. These handles are active while a timer is running, so uv_run()
+ * returns when no timer is running and no other handle is active. They are
+ * restarted only as described in L2 of lawn_loop.h, not for each timer.
  *
  *     struct lawn_loop *loop = lawn_uv_new(uv_default_loop(), NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

@@ -1,10 +1,11 @@
 /* lawn_workers.h - timers shared by many threads, with a lawn per thread.
  *
- * A set of workers consists of several threads. Each worker has its own lawn,
- * which no other thread accesses, and a mailbox; together they are a shard. Any
- * thread may start, restart and stop a timer. On the worker that owns the
- * timer, this is a start on its own lawn. On any other thread, it posts a
- * message to the owner's mailbox. The owner runs the callback of the timer.
+ * A set of workers consists of several threads. A shard is a lawn with a
+ * mailbox. Each worker owns one or more shards; at any time only the owner of a
+ * shard accesses its lawn. Any thread may start, restart and stop a timer. On
+ * the worker that owns the timer, this is a start on its own lawn. On any other
+ * thread, it posts a message to the owner's mailbox. The owner runs the
+ * callback of the timer.
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
@@ -67,9 +68,10 @@
  * earlier. In addition:
  *   C1  One end: each start ends in exactly one way: the timer fires, is
  *       stopped, is started again, or is left by lawn_workers_close().
- *   C2  Result of stop: lawn_workers_stop() returns true to exactly one caller,
- *       and then the timer does not fire; if it returns false, the start has
- *       ended in another way.
+ *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
+ *       most one caller, and then the timer does not fire; false means that the
+ *       start has ended or is ending in another way, or that a concurrent start
+ *       overrides the stop.
  *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, neither the
  *       callback nor left() of lawn_workers_close() is running for the timer,
  *       and the library does not refer to the timer, so the caller may free it;
@@ -82,8 +84,8 @@
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
  *   C7  Wake-ups: a sleeping worker is woken if and only if it must wake
- *       earlier than planned, once per burst of messages, or a timer moves to
- *       it; no wake-up is lost.
+ *       earlier than planned or a timer moves to it; a burst of messages wakes
+ *       it once, and no wake-up is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two rounds.
  *   C9  Floods: a worker fires due timers after at most a budget of messages,
@@ -269,8 +271,8 @@ struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
  * forever. */
 void lawn_worker_detach(struct lawn_worker *worker);
 
-/* Runs the worker until it is removed or the set is closed. The worker must
- * still be detached. Returns 0, or -EDEADLK in a callback. */
+/* Runs the worker until it has ended, see lawn_worker_ended(). Call
+ * lawn_worker_detach() afterward. Returns 0, or -EDEADLK in a callback. */
 int lawn_worker_run(struct lawn_worker *worker);
 
 /* Runs one round: takes up to budget messages and fires up to budget due
@@ -294,8 +296,8 @@ int lawn_worker_fd(struct lawn_worker *worker);
 /* lawn_worker_now() returns the time from which TTLs started on this worker
  * count. lawn_worker_update() sets this time from the clock. Both may be called
  * on the worker's thread only. lawn_worker_turn() updates the time, and so does
- * the first start after it. TTLs that an event loop starts between two turns
- * thus count from the first event after its wait. */
+ * the first start after it. The TTLs of all timers that an event loop starts
+ * between two turns thus count from the first of these starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -378,9 +380,9 @@ void lawn_workers_wake(struct lawn_workers *set);
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
- * until still fire when they are due; then the workers end. With an until of 0
- * they end at once, with the current time after firing the due timers, with
- * LAWN_NEVER after the last timer has fired. Waits until all workers have
+ * until still fire when they are due; then the workers end. If until is 0, they
+ * end at once; if it is the current time, after firing the due timers; if it is
+ * LAWN_NEVER, after the last timer has fired. Waits until all workers have
  * ended, including the detaching of attached threads. Then makes the remaining
  * timers idle and calls left for each of them, unless left is NULL. Returns the
  * number of these timers. Returns 0 at once if the set is already closed, and
@@ -389,7 +391,7 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * A start that is in progress when the set is closed either fails and changes
  * nothing, or ends like any other start: the timer fires, is left, is stopped
  * or is started again. A timer that is moving to an attached thread at that
- * time may be left. */
+ * time may be passed to left() even if it is due. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
