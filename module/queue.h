@@ -228,7 +228,7 @@ int queue_put_all(struct queue *queue, const struct queue_event *events,
 
 /* Changes due time, recurrence and tries of an event, and ends its lease; keeps
  * the payload. Returns 0, -ENOENT or -ENOMEM. -ENOMEM is possible only if the
- * event starts or stops to recur, or gets tries for the first time. That case
+ * event starts or stops recurring, or gets tries for the first time. That case
  * takes O(bytes); otherwise as queue_put(). */
 int queue_move(struct queue *queue, const struct queue_event *event);
 

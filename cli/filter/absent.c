@@ -123,7 +123,7 @@ report_again(struct filter *filter, const struct lawn_store_timer *timer)
     }
 }
 
-/* Evicts a key; keys that were reported first. */
+/* Evicts a key: a reported one if there is any. */
 static void
 evict_key(struct filter *filter)
 {

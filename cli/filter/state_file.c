@@ -75,8 +75,8 @@ resolve_path(const char *given)
 }
 
 /* Gives a new lock file the owner of the state file, if the state exists and
- * the process may. Otherwise the owner could not use the state after a run of
- * root. */
+ * the process may. Otherwise the owner could not use the state after root has
+ * run the filter. */
 static int
 copy_owner(int lock, const char *path)
 {
@@ -127,8 +127,8 @@ take_lock(struct filter *filter)
     return locked;
 }
 
-/* Calls file_replace.h to save the state; fill NULL only checks that it is
- * possible. */
+/* Replaces the state file by what fill writes. If fill is NULL, only checks
+ * that the file can be replaced. */
 static int
 replace(struct filter *filter, lawn__file_fill_fn *fill, bool *replaced)
 {

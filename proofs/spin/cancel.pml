@@ -299,7 +299,7 @@ returned:
     empty(buffer) && state != seen -> seen = state; goto otherwise \
     :: empty(buffer) && state == seen -> state = to
 
-/* lawn__state_CHANGE(), with an update of ghost variables in the same step. */
+/* lawn__state_change(), with an update of ghost variables in the same step. */
 #ifdef SYMMETRIC
 #define CHANGE(to, ghost, otherwise) \
     atomic { if :: SWAP(to, otherwise); ghost fi }

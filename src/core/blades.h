@@ -92,7 +92,8 @@ lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
                : far ^ UINT64_C(1) << 63;
 }
 
-/* Returns the blade of a timer with this deadline whose TTL has this hash. */
+/* Returns the home of a hash, in the stripe of this deadline. The blade may be
+ * free or belong to another TTL. */
 static inline struct lawn_blade *
 lawn__blades_at(const struct lawn_blades *blades, uint64_t hash,
                 uint64_t deadline)

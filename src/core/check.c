@@ -78,8 +78,8 @@ check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
     return true;
 }
 
-/* Returns whether the blade's last timer is due after a timer started now would
- * be. */
+/* Returns whether the blade's last timer has a later deadline than a timer that
+ * is started now with the blade's TTL would get. */
 static bool
 is_too_late(const struct lawn *lawn, const struct lawn_blade *blade)
 {

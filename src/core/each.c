@@ -3,12 +3,12 @@
  *
  * Timers with the same TTL and deadline are visited in the order in which they
  * fire: unqueued timers, closed blades, other blades [P4]. If a TTL has several
- * blades (stripes), their timers are merged in the order of deadlines. One
- * blade after the other, they could not be appended to a single blade of
- * another lawn.
+ * blades (stripes), their timers are merged in the order of deadlines. If the
+ * blades were visited one after the other, the deadlines would not ascend, and
+ * the timers could not be appended to a single blade of another lawn.
  *
- * A closed blade has no TTL. Timers due at LAWN_LAST are on no blade, so they
- * may be visited at any point.
+ * A closed blade has no TTL. All timers due at LAWN_LAST are in one list, so
+ * they may be visited at any point.
  */
 #include "internal.h"
 

@@ -119,7 +119,7 @@ lawn__index_init(struct lawn_index *index, unsigned bits, uint64_t base,
   @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
   @*/
 
-/* Inserts a blade that is in no slot under a time. */
+/* Inserts a blade's entry with this time. The blade must be in no slot. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires lawn_index_free(index, number);
   @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],

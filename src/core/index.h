@@ -72,7 +72,8 @@ struct lawn_index {
     uint64_t passed_at; /* the tick at which passed was set [I11] */
 };
 
-/*@ // The numbers of blades and slots of an index: any.
+/*@ // The numbers of blades and slots of an index. They are unspecified, so the
+ *proofs hold for all values.
   @ axiomatic lawn_index {
   @ logic integer lawn_index_blades(struct lawn_index *index) reads \nothing;
   @ logic integer lawn_index_all(struct lawn_index *index) reads \nothing;
@@ -131,7 +132,7 @@ lawn__index_slot_start(const struct lawn_index *index, uint32_t slot)
     uint32_t shift = (slot >> index->bits) * index->bits;
     uint64_t digit = slot & index->mask;
 
-    /* Shifted in two steps because the sum may be 64. */
+    /* Shifted in two steps because shift + bits may be 64 or more. */
     return (index->base & (UINT64_MAX << shift << index->bits)) | digit
                                                                       << shift;
 }
@@ -182,8 +183,8 @@ lawn__index_mark_slot(struct lawn_index *index, uint32_t slot)
     index->words |= UINT64_C(1) << (slot / 64);
 }
 
-/* Called when a time is added to a slot: discards the known time if it is later
- * [I10]. */
+/* Called when a time is added to a slot: discards the known time if the added
+ * time is earlier [I10]. */
 /*@ requires \valid(index);
   @ assigns index->known, index->known_time;
   @ behavior earlier:

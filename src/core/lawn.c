@@ -155,7 +155,8 @@ lawn_free(struct lawn *lawn)
         return;
     }
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_free inside a callback");
-    /* lawn_mow() is still using it; leak rather than free. */
+    /* Inside a callback, lawn_mow() still uses the lawn: leak it rather than
+     * free it. */
     if (lawn->release != NULL && lawn->mowing == NULL) {
         lawn->release(lawn->memory, lawn->context);
     }
@@ -320,8 +321,8 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Starts a timer with ttl >= lawn->plain: any timer while the lawn bypasses its
- * blades. */
+/* Starts a timer with ttl >= lawn->plain. While the lawn bypasses its blades,
+ * these are all timers. */
 LAWN_NOINLINE static void
 start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -400,7 +401,8 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
 
 /* Returns whether a timer with this TTL and deadline may be appended to a
  * blade. lawn_start() appends without comparing, so no timer of a blade may be
- * later than a timer started now [I1]. A closed blade has no TTL. */
+ * later than a timer started now [I1]. LAWN_NEVER is not allowed as a TTL here,
+ * because it marks closed blades. */
 static inline bool
 may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -487,8 +489,8 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     return true;
 }
 
-/* Apart from the two adjacent links, only queues are referenced, never timers.
- * So relinking the two is enough. */
+/* Only the two adjacent links point to a timer; all other pointers of a lawn
+ * point to queues. So relinking the two is enough. */
 void
 lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
 {

@@ -1,9 +1,9 @@
 /* mow.c - fires due timers.
  *
  * The base of the index is the mowing position: all timers due before it have
- * fired. It lags behind lawn->now if budgets are too small. Deadlines of new
- * timers are computed from lawn->now, not from the base; otherwise they would
- * fire early [P1].
+ * fired. It is at most lawn->now; due timers remain after it only if budgets
+ * are too small. Deadlines of new timers are computed from lawn->now, not from
+ * the base; otherwise they would fire early [P1].
  *
  * A callback may start, stop or free any timer. So between two callbacks, the
  * code keeps only the numbers of blades and slots, and reads every link again.
@@ -298,7 +298,8 @@ choose_base(const struct lawn *lawn, uint32_t slot)
     if (lawn->now < base) {
         base = lawn->now;
     }
-    /* No slot between begin and base could be opened in this mow. */
+    /* All times from begin to base would be on level 0, so no entry would have
+     * to move again in this mow. */
     if (base - begin <= index->mask) {
         return begin;
     }
@@ -438,8 +439,7 @@ index_last_tick(struct lawn *lawn)
     }
 }
 
-/* Handles a mow for which lawn->wake does not exclude that there is work to
- * do. */
+/* Handles a mow with now >= lawn->wake, which may have work to do. */
 LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)

@@ -3,8 +3,8 @@
  * lawn->bound is never after the earliest deadline. If the first timer of the
  * front queue is due at the bound, it is the earliest; lawn_next() checks this
  * first. Otherwise it scans the earliest slot. The result of scanning a slot
- * with many entries is cached, so that timers that start and stop before them
- * do not cause repeated scans.
+ * with many entries is cached, so that starting and stopping timers with
+ * earlier deadlines does not cause repeated scans.
  *
  * lawn_next_timer() must return a timer that may fire first according to P4. So
  * it searches in the order of lawn_mow(): unqueued timers, closed blades, other

@@ -74,8 +74,9 @@ lawn__tuning_keep(struct lawn *lawn)
 
 /* Called when lawn->starts or lawn->misses reaches 0, or at the end of a trial.
  * A trial may begin at once, because it does not change where timers are
- * inserted. All other changes wait until the clock moves; setting the bound
- * makes lawn_mow() notice. */
+ * inserted. All other changes wait until the clock moves; lawn__set_bound()
+ * sets lawn->wake to 0, so the next lawn_mow() takes the slow path and reviews.
+ * */
 void
 lawn__tuning_request_review(struct lawn *lawn)
 {

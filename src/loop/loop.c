@@ -173,7 +173,7 @@ move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
     }
 }
 
-/* Called before a timer is started or stopped. */
+/* Called when a timer is started or stopped. */
 static inline void
 forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
@@ -281,8 +281,8 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
 }
 
 /* Advances a timer with a fixed rate to the period for which it fires, and
- * starts it for the next one [L4 L5]. Returns when the first period since the
- * last fire was due. */
+ * starts it for the next one [L4 L5]. Returns the time at which the first
+ * period since the last fire was due. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)

@@ -227,8 +227,8 @@ room_inside(const struct lawn_store_record *record)
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
-/* Replaces the payload; the new one may be part of the old one. Returns 0, or
- * an error if nothing has changed. */
+/* Replaces the payload; the new one may be part of the old one. Returns 0 or a
+ * negative error. After an error nothing has changed. */
 static int
 change_payload(struct lawn_store *store, struct lawn_store_record *record,
                const void *payload, size_t size)
@@ -526,9 +526,9 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
-    /* The index of a lawn begins at the time of its placement, not at its
-     * clock. In a callback the lawn cannot be replaced; then overdue timers
-     * wait for a later mow [P6]. */
+    /* The index of a lawn begins at the now passed to lawn_place(), whatever
+     * lawn_set_now() sets later. In a callback the lawn cannot be replaced;
+     * then overdue timers wait for a later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);

@@ -1,6 +1,6 @@
 /* gate.h - lets lawn_workers_close() wait for starts that use the mailbox.
  *
- * A start that has claimed a timer cannot fail, because operations that found
+ * A start that has claimed a timer must not fail, because operations that found
  * the claim rely on it: see state.h. So a start that will put a timer into a
  * mailbox enters a gate before it claims the timer. lawn_workers_close() waits
  * for the starts inside the gates before it closes the mailboxes:
@@ -22,9 +22,9 @@
  * ends and a new one gets its memory, the new thread inherits its gates; the
  * reuse of the memory is ordered after the end of the old thread, so the new
  * one sees its counts. Otherwise gates are not released. If LAWN_FENCE_HEAVY is
- * not available, or if all gates near the thread's first one are owned by other
- * threads (which may have ended), the thread uses sequentially consistent
- * atomic additions on a word that it may share. */
+ * not available, or if other threads own all the gates that this thread tries
+ * (which may have ended), the thread uses sequentially consistent atomic
+ * additions on a word that it may share. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 

@@ -187,7 +187,8 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
         /* Retry a claimed timer in the next round; its start may be for this
          * shard or for another one. A timer whose callback is running here must
          * not move to another shard, where it could fire at the same time [C4],
-         * unless it was stopped: the callback may wait for that. */
+         * unless it was stopped: the callback may be waiting in
+         * lawn_workers_stop_sync() until the timer is released. */
         if ((seen & LAWN_STATE_CLAIM) != 0 ||
             (request.shard != NULL && request.shard != shard &&
              (seen & LAWN_STATE_RUN) != 0 &&
@@ -272,7 +273,8 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
     }
 }
 
-/* Ends what fire_timer() began. */
+/* Clears shard->firing and wakes threads that wait for the end of the callback
+ * or of left(). */
 static void
 end_callback(struct lawn_shard *shard)
 {

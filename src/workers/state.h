@@ -122,8 +122,8 @@ lawn__state_shard(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_SHARD_MASK) >> LAWN_STATE_SHARD_SHIFT;
     if (number > LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)) {
-        /* A free timer of another set: in this set, that shard may be being
-         * created. */
+        /* The timer is free and was last used in another set. In this set, a
+         * shard with that number may not exist yet. */
         LAWN_ASSERT((state & LAWN_STATE_HELD) == 0,
                     "a timer is held by another set, or was not zeroed");
         return NULL;
@@ -192,8 +192,8 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the word of a timer, which was seen, with a request in the mailbox of
- * a shard. */
+/* Returns the next word of a timer whose current word is `seen`: a request is
+ * in the mailbox of the shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

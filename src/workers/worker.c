@@ -13,8 +13,8 @@
  * sees the lawn's latest state. During the hand-over wake_at is 0: posted
  * timers wait for the next worker, which checks the mailbox before it sleeps. A
  * worker that leaves, or ends with the set, closes its arrivals when they are
- * empty. A thread that finds them closed reads the owner again, which has been
- * changed before.
+ * empty. A thread that finds them closed reads the owner again; it was changed
+ * before the arrivals were closed.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
  * keeps its shards, because all workers end soon. A worker that has not ended
