@@ -24,7 +24,7 @@ compile_commands.json: build/sources Makefile $(MK)
 	    -e 's|^tests/fuzz/|build/fuzz/&|; t end' \
 	    -e 's|^tests/adapters/|build/asan/&|; t end' \
 	    -e 's|^|build/debug/|' -e ':end' -e 's|\.c$$|.o|' build/sources | \
-	    xargs $(MAKE_COMMAND) -n -B V=1 >build/sources.commands && awk -v folder='$(CURDIR)' ' \
+	    xargs $(MAKE_COMMAND) -n -B V=1 2>/dev/null >build/sources.commands && awk -v folder='$(CURDIR)' ' \
 	    BEGIN { printf "[" } \
 	    END { print "\n]" } \
 	    / -c -o build\/[^ ]+\.o [^ ]+\.c$$/ && !seen[$$NF]++ { \

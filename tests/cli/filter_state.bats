@@ -241,6 +241,15 @@ as_nobody() {
     printf '%s\n' 'a 1' 'b 2' 'c 3' | diff - out
 }
 
+@test "a lock that is a symbolic link is refused" {
+    given 'a 1'
+    : >elsewhere
+    ln -s elsewhere s.lock
+    words=("cannot lock the state s" "Too many levels of symbolic links")
+    refuses 3 delay 5s --time-field 2 --state s
+    [ ! -e s ]
+}
+
 @test "a lock that is there keeps its owner" {
     [ "$(id -u)" -eq 0 ] || skip "needs root to give files away"
     given 'a 1'
