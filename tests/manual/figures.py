@@ -105,8 +105,8 @@ def in_short():
         return table.number(name, "times a lawn's time")
 
     yield 'README.md', (
-        'closest contender, a hashed wheel, takes %.2f times as long in the geometric '
-        'mean, libev %.1f, libevent %.1f, libuv %.1f, DPDK %.1f times.' % tuple(
+        '| hashed wheel, the closest | libev | libevent | libuv | DPDK | '
+        '|---|---|---|---|---| | %.2f | %.1f | %.1f | %.1f | %.1f |' % tuple(
             times(name) for name in (
                 'hashed hashed wheel', 'ev libev', 'event libevent, heap',
                 'uv libuv', 'dpdk DPDK rte_timer')))
@@ -145,15 +145,16 @@ def stores():
 
     table = Table('**1,000,000 timers**, ns')
     yield LIBRARY, (
-        'a start takes %.1f us and a timer %s bytes' %
+        'a start takes %.1f us, and a timer takes %s bytes' %
         (table.number('lawn', 'S1 start') / 1e3, table.text('lawn', 'bytes')))
     start, size = of_others('S1 start'), of_others('bytes')
     yield LIBRARY, (
-        'written by hand %.1f to %.1f us, and %.0f to %.0f bytes' %
+        'written by hand, a start takes %.1f to %.1f us and a timer %.0f to %.0f bytes' %
         (start[0] / 1e3, start[1] / 1e3, *size))
     theirs = sorted(slowest(name) for name in others)
     yield LIBRARY, (
-        "the store's slowest call takes %.1f ms, theirs %.1f to %.1f s" %
+        'the slowest call of the store takes %.1f ms; the slowest calls of the '
+        'hand-written ones take %.1f to %.1f s' %
         (slowest('lawn') / 1e3, theirs[0] / 1e6, theirs[1] / 1e6))
     yield BENCHMARKS, (
         'Its slowest call of all took %.1f ms' % (slowest('lawn') / 1e3))
@@ -171,8 +172,8 @@ def threads():
         '%.0f to %.0f ns for both where a bare lawn takes %.0f.' %
         (*local, table.number('alone', 'T1 local')))
     yield LIBRARY, (
-        'take %.0f ns for a pair where a lawn behind a mutex takes %.0f, and '
-        'libuv %.0f' % tuple(table.number(name, 'T2 remote', 1)
+        'a start and a stop together take %.0f ns; with a lawn behind a mutex they '
+        'take %.0f ns, with libuv %.0f ns' % tuple(table.number(name, 'T2 remote', 1)
                              for name in ('lawn', 'mutex', 'uvloops')))
     table = Table('**100,000 timers.** A1')
     times = (table.number('GLib', 'A3 own') / table.number('GLib', 'A3 ours'))
