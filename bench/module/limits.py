@@ -36,8 +36,8 @@ TITLES = {
     "rdb_bytes": "bytes of the dump file for an event",
     "move_us": "DUMP and RESTORE, as MIGRATE does it, us for an event",
     "aof_us": "rewriting the append-only file, us for an event",
-    "sync_us": "a new replica until it is there, us for an event",
-    "load_us": "of these loading, us for an event",
+    "sync_us": "a new replica until it is in sync, us for an event",
+    "load_us": "of this, loading, us for an event",
     "fork_us": "fork, us for 1,000 events",
     "stream_bytes": "bytes of the replication stream for PUSH, LEASE and ACK of an event",
 }
