@@ -34,7 +34,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
      .help = "check the performance limits B1 to B8 of lawn-bench(1); exit "
-             "with status 1 if one is exceeded or cannot be measured",
+             "with status 1 if one is not met or cannot be measured",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
     {.name = "store",
