@@ -33,8 +33,8 @@ static const struct options_spec bench_specs[] = {
      .parse = options_flag,
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
-     .help = "check the performance bars B1 to B8; exit with status 1 if one "
-             "is not held",
+     .help = "check the performance limits B1 to B8 of lawn-bench(1); exit "
+             "with status 1 if one is not met or cannot be measured",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
     {.name = "store",
@@ -99,7 +99,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "runs",
      .value = "N",
      .initial = "0",
-     .help = "number of runs of each cell, up to 31; 0: 5, or 3 with --quick",
+     .help = "number of runs of each cell, up to 31; 0 means 5, or 3 with "
+             "--quick",
      .accepts = "a number from 0 to 31",
      .parse = options_number,
      .max = RESULTS_RUNS_MAX,
@@ -107,9 +108,10 @@ static const struct options_spec bench_specs[] = {
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help = "time limit of one run; 0: 1 s plus 4 us per timer, or 0.2 s with "
-             "--quick; ten times as long for stores, and longer for workers "
-             "and adapters",
+     .help =
+         "time limit of one run; 0 means 1 s plus 4 us per timer, ten times "
+         "that for --store, 2 s plus 4 us per timer for --adapters, 1m "
+         "for --workers; with --quick 0.2 s, or 2 s for these three",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -148,8 +150,8 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, from)},
     {.name = "svg",
      .value = "FILE",
-     .help = "write an SVG chart to FILE: bars, or with several --t or --n "
-             "time over the number of TTLs",
+     .help = "write an SVG chart to FILE: a bar chart or, with several --t or "
+             "--n, a chart of the time per operation over the number of TTLs",
      .accepts = "a file name",
      .parse = options_text,
      .offset = offsetof(struct bench_options, svg)},
@@ -186,11 +188,12 @@ const struct options_verb bench_verb = {
     .summary = "compare timer schemes and libraries",
     .details = "Runs the same operations on a lawn, on the timer schemes of "
                "the paper\n"
-               "and on the timers of real libraries, checks that all of them "
-               "fire the\n"
-               "same timers at the same times, and prints the time per "
-               "operation. The\n"
-               "full grid takes hours; use --quick or lists to measure less.\n",
+               "\"Timer Lawn\" and on the timers of real libraries, checks "
+               "that all of them\n"
+               "fire the same timers at the same times, and prints the time "
+               "per operation.\n"
+               "The full grid takes hours; use --quick or lists to measure "
+               "less.\n",
     .example = "lawn bench --workload churn --n 10k --t 20",
     .specs = bench_specs,
     .standalone = true,

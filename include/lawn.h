@@ -166,17 +166,20 @@ struct lawn_options {
 struct lawn_counters {
     uint64_t starts;          /* starts of idle timers */
     uint64_t stops;           /* stops of running timers */
-    uint64_t fires;           /* starts == stops + fires + count */
+    uint64_t fires;           /* timers fired; always
+                                 starts == stops + fires + count */
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved or dropped */
     uint64_t moved_idle;      /* maximum of moved in a mow that fired nothing */
-    uint64_t looked;          /* index entries examined by lawn_next() and
-                                 lawn_next_timer(), or skipped by mows after
-                                 the resolution changed */
+    uint64_t looked;          /* index entries that lawn_next() and
+                                 lawn_next_timer() examined, plus those that
+                                 mows skipped to fire timers started before a
+                                 change of the resolution first */
     uint64_t ahead;           /* timers that mows prefetched */
     size_t live_blades;       /* blades that contain timers */
-    size_t blades;            /* blades allocated: over twice those requested */
+    size_t blades;            /* blades allocated: more than twice the number
+                                 in the options */
     size_t bytes;             /* memory of the lawn; never grows */
 };
 

@@ -11,9 +11,9 @@
  *
  * GLib waits in milliseconds: timers fire up to one millisecond late, and never
  * early. Its wait does not count the time while the machine is suspended. With
- * LAWN_LOOP_BOOTTIME, timers that became due during the suspension fire when
- * another event wakes the context and lawn_loop_turn() is called; alternatively
- * watch the lawn_loop_fd() of a plain loop.
+ * LAWN_LOOP_BOOTTIME a timer may be late by that time, unless the program calls
+ * lawn_loop_turn() after the suspension. If this matters, watch the
+ * lawn_loop_fd() of a plain loop instead.
  *
  * If the callback of a timer runs a nested GLib main loop, timers of the same
  * lawn loop do not fire in it. In a nested main loop that is run by any other

@@ -3,7 +3,8 @@
  * A loop is a lawn bound to a clock. Each of its timers has a callback and an
  * argument, and fires once or periodically. The loop sets a wake-up in an
  * existing event loop, or waits with its own small event loop. Functions that
- * can fail return 0 on success and -errno otherwise.
+ * return int return a negative error, -errno, on failure; lawn_loop_new()
+ * returns NULL and sets errno.
  *
  *     #include <lawn_loop.h>
  *     #include <stdio.h>
@@ -50,7 +51,9 @@
  * PROMISES
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6, P9 and P10 of
- * lawn.h apply. In addition:
+ * lawn.h apply, with two exceptions for periodic timers: one start makes the
+ * timer fire many times (P3), and the timer is running while its callback runs
+ * (P6). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
@@ -63,20 +66,22 @@
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: a timer with a fixed rate is due exactly at first + n *
  *       period, however late earlier callbacks ran.
- *   L5  Missed periods: LAWN_LOOP_SKIP fires once for all missed periods and
- *       counts the others; LAWN_LOOP_CATCH_UP fires once for each of them, one
- *       per turn.
+ *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
+ *       once, for the last of them, and counts the others as missed;
+ *       LAWN_LOOP_CATCH_UP fires once for each of them, one per turn.
  *   L6  Fixed delay: with LAWN_LOOP_DELAY the period counts from the return of
  *       the callback.
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
  *       if its own callback stopped it.
  *   L8  Lateness: the histogram contains the lateness of every call of a
- *       callback, which is the time when the callback began minus the time when
- *       it was due, or when the first of its skipped periods was due.
+ *       callback: the time when the callback began minus the time when the
+ *       timer was due; if periods were skipped, minus the time when the first
+ *       of them was due.
  *
  * A timer that catches up counts as due at the time of the current turn, for
- * the order of P4 and for lawn_loop_deadline(). While the clock does not
- * advance, up to 16 timers can catch up.
+ * the order of P4 and for lawn_loop_deadline(), so that it fires again in the
+ * next turn even if the clock has not advanced. This applies to at most 16
+ * timers per turn; further ones are due at the next tick.
  *
  * THREADS
  *
@@ -120,8 +125,9 @@ struct lawn_loop_timer {
     uint64_t period; /* 0: fires once */
     lawn_loop_fire_fn *fire;
     void *arg;    /* for use by fire */
-    uint64_t due; /* in the callback: when the timer was due. Exact at a fixed
-                     rate; if periods were missed, the last of them */
+    uint64_t due; /* in the callback: the time when the timer was due. At a
+                     fixed rate it is exactly first + n * period, for the
+                     period for which the timer fires */
     uint32_t mode;
     uint32_t missed; /* in the callback: number of skipped periods before due,
                         at most UINT32_MAX */
@@ -215,9 +221,10 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 
 /* Starts a timer, or restarts a running one, so that it fires periodically:
  * lawn_loop_every() for the first time after one period, lawn_loop_every_at()
- * at the time first. If first is in the past, the periods since then count as
- * missed. A period of 0 counts as one tick. Cannot fail. O(1) in the worst
- * case. */
+ * for the first time at the time first. If first is in the past, the timer is
+ * due at the next tick at the latest; at a fixed rate, the periods since first
+ * count as overdue [L5]. A period of 0 counts as one tick. Cannot fail. O(1) in
+ * the worst case. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -331,12 +338,12 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
 /* Waits for events and calls callbacks, until lawn_loop_quit() is called or
- * neither a running timer nor a watcher in use remains. Each round handles up
- * to 64 ready descriptors first, then fires due timers up to the budget. So a
- * connection that has just received data is not treated as idle. Data that
- * arrives during a round is seen in the next round. Returns 0 or an error:
- * -EDEADLK in a callback, or an error of lawn_loop_fd() or epoll_wait(2). It
- * may be called again. */
+ * neither a running timer nor a watcher in use remains. It runs rounds: each
+ * handles up to 64 ready descriptors first, then runs a turn, which fires due
+ * timers up to the budget. So a connection that has just received data is not
+ * treated as idle. Data that arrives during a round is seen in the next round.
+ * Returns 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd()
+ * or epoll_wait(2). It may be called again. */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round. If wait is true, waits until a descriptor is ready or a timer

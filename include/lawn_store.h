@@ -2,10 +2,10 @@
  *
  * A store owns its timers. Each timer has an id, which is any byte string, and
  * a payload, which the store copies. When the timer is due, the store passes
- * both to a callback. These functions are the four routines of the paper:
+ * both to a callback. The paper "Timer Lawn" defines four routines:
  * StartTimer(id, ttl, payload), DeleteTimer(id), PerTickBookkeeping(now) and
- * TimerExpired correspond to lawn_store_start(), lawn_store_stop(),
- * lawn_store_mow() and its callback.
+ * TimerExpired. Here they are lawn_store_start(), lawn_store_stop(),
+ * lawn_store_mow() and the callback of lawn_store_mow().
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -50,24 +50,27 @@
  * P6 at the last tick. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
- *       free unused memory.
+ *       free unused memory, and that lawn_store_reserve() may leave the table
+ *       larger than before.
  *   S3  Callbacks: a callback may call any function of the store with any id;
  *       the timer that fires is already removed, and the data passed to the
  *       callback remains valid until the callback returns.
- *   S4  Returned data: the pointers that lawn_store_get(),
- *       lawn_store_next_timer() and lawn_store_iterate() return remain valid,
- *       also as arguments of any call, until that timer is started, updated,
- *       stopped or cleared or fires; a touch and changes to other timers do not
- *       invalidate them.
+ *   S4  Returned data: the id and payload pointers that lawn_store_get(),
+ *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
+ *       until the timer with this id is started again, updated, stopped,
+ *       cleared or fires; a touch and changes to other timers do not invalidate
+ *       them; they may be passed to any function of the store, even to one that
+ *       invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
- *       O(1) plus O(id + payload) even in the worst case, because the table
- *       grows and shrinks one bucket at a time; no cost depends on the number
- *       of different TTLs.
+ *       O(1) plus O(id + payload), on average over the random hash key; no
+ *       single call has to rebuild the table, because it grows and shrinks one
+ *       bucket at a time; no cost depends on the number of different TTLs.
  *   S6  Hash flooding: hashing is keyed, so an attacker who does not know the
  *       seed cannot choose ids that make any call slower.
- *   S7  Memory: a block of at most 64 KiB is freed as soon as it contains no
- *       timer, except for one empty block that is kept; timers share a block
- *       only if the TTLs of their first starts are within a factor of 16.
+ *   S7  Memory: timers are stored in blocks of up to 64 KiB, large payloads in
+ *       blocks of their own; a block is freed as soon as it contains no timer,
+ *       except that the store keeps one empty block; timers share a block only
+ *       if the TTLs of their first starts are within a factor of 16.
  *   S8  Iteration: a timer that exists from the first call of an iteration to
  *       the last is returned exactly once, regardless of changes to other
  *       timers.
@@ -81,9 +84,10 @@
  *
  * ERRORS
  *
- * Functions that can fail return 0 on success and a negative error otherwise:
+ * Functions that return int return 0 on success and a negative error otherwise:
  * -errno (see <errno.h>) or a value of enum lawn_store_error.
- * lawn_store_strerror() describes each error.
+ * lawn_store_strerror() describes each error. lawn_store_new() returns NULL and
+ * sets errno.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
@@ -111,8 +115,9 @@ struct lawn_store;
 /* Options of a new store. Zero in a field selects its default. */
 struct lawn_store_options {
     /* Options of the store's lawn. Its allocator provides all memory of the
-     * store. The default allocator takes large blocks from mmap() and returns
-     * them to the system, and takes small blocks from malloc(). */
+     * store. The default differs from that of lawn.h: blocks of at least 16 KiB
+     * are taken from mmap() and returned to the system, smaller ones are taken
+     * from malloc(). */
     struct lawn_options lawn;
 
     /* Limits on the number of timers and on total memory in bytes. A call that
@@ -135,8 +140,9 @@ struct lawn_store_timer {
     const void *payload; /* aligned to 8 bytes; never NULL */
     size_t payload_size;
     uint64_t deadline;
-    uint64_t ttl; /* TTL of the last start or touch; if that had a deadline,
-                     the time that remained until it; at least 1 */
+    uint64_t ttl; /* TTL of the last start or touch, at least 1; if a deadline
+                     was given instead, the deadline minus the time of that
+                     call */
 };
 
 /* Errors that have no errno. */
@@ -145,7 +151,8 @@ enum lawn_store_error {
     LAWN_STORE_TOO_NEW = -10002,   /* version not supported by this library */
     LAWN_STORE_TRUNCATED = -10003, /* unexpected end of the snapshot */
     LAWN_STORE_DAMAGED = -10004,   /* checksum mismatch */
-    LAWN_STORE_INCONSISTENT = -10005, /* valid checksums, invalid contents */
+    LAWN_STORE_INCONSISTENT = -10005, /* checksums match, but the contents are
+                                         not those of a store */
     LAWN_STORE_TRAILING = -10006, /* data after the end of the snapshot file */
     LAWN_STORE_ID_TOO_LARGE = -10007,     /* above LAWN_STORE_ID_MAX */
     LAWN_STORE_PAYLOAD_TOO_LARGE = -10008 /* above LAWN_STORE_PAYLOAD_MAX */

@@ -22,10 +22,10 @@
  * A start or stop that moves the wake-up takes an entry of the submission
  * queue. The caller submits it together with its own entries before it waits.
  * The kernel counts from the submission, so a timer is late by the time that
- * its entry waited in the queue. If the queue is full, it is submitted at once.
- * Therefore do not start or stop timers between getting an entry and preparing
- * it, nor between the entries of a chain (IOSQE_IO_LINK), which the adapter's
- * entry would join.
+ * the entry waited in the queue. If the queue is full, the adapter submits all
+ * its entries at once. Therefore do not start or stop timers between getting an
+ * entry and preparing it, nor between the entries of a chain (IOSQE_IO_LINK),
+ * which the adapter's entry would join.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Call the
  * functions on the thread that submits to the ring. Link with -llawn_uring
@@ -66,8 +66,9 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * If res of a completion that belongs to the loop is an error other than
  * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
  * for example -EACCES if the ring has restrictions, -EINVAL if the kernel is
- * too old. Then the ring is not woken for timers until one with an earlier
- * deadline is started; call lawn_loop_turn() instead. */
+ * too old. The adapter does not repeat the request, so timers do not wake the
+ * ring: the caller must call lawn_loop_turn() when timers are due. A start with
+ * a deadline earlier than the refused wake-up makes another request. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
 /* Frees a loop created by lawn_uring_new(). Call it instead of

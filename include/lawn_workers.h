@@ -3,9 +3,11 @@
  * A set of workers consists of several threads. A shard is a lawn with a
  * mailbox. Each worker owns one or more shards; at any time only the owner of a
  * shard accesses its lawn. Any thread may start, restart and stop a timer. On
- * the worker that owns the timer, this is a start on its own lawn. On any other
- * thread, it posts a message to the owner's mailbox. The owner runs the
- * callback of the timer.
+ * the worker that owns the timer, such a call changes the worker's own lawn. On
+ * any other thread, a start posts a message to the owner's mailbox, and a stop
+ * marks the timer as stopped with a compare-and-swap. The owner runs the
+ * callback of the timer. A turn of a worker takes messages and fires due
+ * timers, see lawn_worker_turn().
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
@@ -36,17 +38,17 @@
  *
  * lawn_workers_add() creates a thread. lawn_workers_attach() makes the calling
  * thread a worker. An attached thread either calls lawn_worker_run(), which
- * returns when the worker ends, or calls lawn_worker_turn() in each round of
- * its own event loop, which also waits for lawn_worker_fd().
+ * returns when the worker ends, or calls lawn_worker_turn() in each iteration
+ * of its own event loop, which also waits for lawn_worker_fd().
  *
  * ROUTING
  *
  * By owner (default): a timer started on a worker goes to that worker; a timer
  * started on another thread returns to its previous worker, and for its first
- * start the workers are chosen in turn. lawn_workers_start_on() selects a
- * worker. A timer that is running or firing stays on its worker when it is
- * started again. By TTL, as the paper distributes its buckets: all timers with
- * the same TTL go to the same worker.
+ * start the workers are chosen in turn. A timer that is running or firing stays
+ * on its worker when it is started again. lawn_workers_start_on() overrides all
+ * this and selects a worker. By TTL, as the paper "Timer Lawn" distributes its
+ * buckets: all timers with the same TTL go to the same worker.
  *
  * When workers are added or removed, whole shards move from thread to thread;
  * the timers themselves are not accessed.
@@ -54,28 +56,30 @@
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds; the options may set
- * another one. The TTL of a start on another thread counts from the clock. On
- * the worker it counts from lawn_worker_now(). In a callback this is the time
- * when the callback began, so a callback that takes long should call
- * lawn_worker_update() before it starts timers.
+ * another one. If a thread that is not a worker of the set, or not the timer's
+ * worker, starts a timer, the call reads the clock and the TTL counts from that
+ * time. On the timer's worker the TTL counts from lawn_worker_now(). In a
+ * callback this is the time when the callback began, so a callback that takes
+ * long should call lawn_worker_update() before it starts timers.
  *
  * PROMISES
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
  * lawn.h apply to the timers on each worker, with two exceptions for timers
- * started by other threads: those due in the same round fire in any order, and
- * a timer may be late by 1/1024 of its TTL if messages of other threads arrived
- * earlier. In addition:
+ * started by other threads: those due in the same turn fire in any order, and a
+ * timer may be late by up to 1/1024 of its TTL if its message is processed
+ * after a start that was made later. In addition:
  *   C1  One end: each start ends in exactly one way: the timer fires, is
  *       stopped, is started again, or is left by lawn_workers_close().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; false means that the
  *       start has ended or is ending in another way, or that a concurrent start
  *       overrides the stop.
- *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, neither the
- *       callback nor left() of lawn_workers_close() is running for the timer,
- *       and the library does not refer to the timer, so the caller may free it;
- *       the callback and left() may also free their own timer.
+ *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, the library
+ *       does not refer to the timer, and neither the callback nor left() of
+ *       lawn_workers_close() is running for it, unless one of them made this
+ *       call; so the caller may free the timer; the callback and left() may
+ *       also free their own timer without this call.
  *   C4  One callback: at most one callback of a timer runs at a time, on the
  *       worker that owns the timer.
  *   C5  Local calls are cheap: on the worker that owns the timer, starting and
@@ -87,14 +91,14 @@
  *       earlier than planned or a timer moves to it; a burst of messages wakes
  *       it once, and no wake-up is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
- *       shard changes its worker only between two rounds.
+ *       shard changes its worker only between two turns.
  *   C9  Floods: a worker fires due timers after at most a budget of messages,
  *       regardless of the number of waiting messages.
  *
  * Exceptions to C5: the call performs one compare-and-swap on a word of the
  * timer if it is the timer's first start, if other threads have started or
  * stopped the timer, or if the system has no membarrier(2). The first start
- * after a round takes messages from the mailbox and reads the clock.
+ * after a turn takes messages from the mailbox and reads the clock.
  *
  * Exception to C6: the first call of another thread on a timer that only its
  * worker has used before makes a system call, membarrier(2), and waits if the
@@ -128,8 +132,9 @@
  * WHEN TO CHOOSE SOMETHING ELSE
  *
  * If no thread uses timers of another thread, give each thread its own lawn,
- * see lawn.h. If threads rarely use the timers at the same time, a lawn with a
- * mutex is as fast as a start through a mailbox while the mutex is free.
+ * see lawn.h. If threads rarely use timers at the same time, one lawn behind a
+ * mutex is enough: while the mutex is free, a start takes as long as a start
+ * through a mailbox.
  */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
@@ -200,7 +205,8 @@ struct lawn_workers_options {
 
     /* With routing by TTL: the number of shards to which TTLs are distributed,
      * and so the maximum number of workers that share them; default 16, at most
-     * LAWN_WORKERS_SHARDS_MAX. With routing by owner each worker has one shard.
+     * LAWN_WORKERS_SHARDS_MAX. With routing by owner this is not used: each
+     * worker has one shard, plus those that it took over from removed workers.
      */
     unsigned shards;
 
@@ -224,12 +230,13 @@ struct lawn_workers_counters {
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
     uint64_t fires;     /* callbacks called */
-    uint64_t messages;  /* starts and stops that arrived in a mailbox */
-    uint64_t turns;     /* rounds */
-    uint64_t wakes;     /* rounds for which another thread woke the worker */
+    uint64_t messages;  /* messages taken from mailboxes: starts by other
+                           threads, and requests of lawn_workers_stop_sync() */
+    uint64_t turns;     /* turns */
+    uint64_t wakes;     /* turns for which another thread woke the worker */
     uint64_t late_most; /* maximum lateness of a timer, in ticks */
     uint64_t late_sum;  /* sum of the lateness of all timers, in ticks */
-    uint64_t behind;    /* ticks since the current round began, 0 if the worker
+    uint64_t behind;    /* ticks since the current turn began, 0 if the worker
                            sleeps; a large value means that a callback blocks
                            the worker. For all workers: the maximum */
 };
@@ -254,9 +261,10 @@ int lawn_workers_add(struct lawn_workers *set);
  * all timers. If lawn_workers_add() created the thread, it has ended when this
  * function returns. An attached thread is asked to end: lawn_worker_run()
  * returns on it, or lawn_worker_ended() returns true after its next
- * lawn_worker_turn(); it must still be detached. Returns 0 or an error: -ENOENT
- * if there is no such worker; -EBUSY if it is the last worker; -EDEADLK if
- * called on a worker of the set; -ESHUTDOWN if the set is closed. */
+ * lawn_worker_turn(); the thread must then call lawn_worker_detach(). Returns 0
+ * or an error: -ENOENT if there is no such worker; -EBUSY if it is the last
+ * worker; -EDEADLK if called on a worker of the set; -ESHUTDOWN if the set is
+ * closed. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, like lawn_workers_add() does with a new
@@ -275,11 +283,11 @@ void lawn_worker_detach(struct lawn_worker *worker);
  * lawn_worker_detach() afterward. Returns 0, or -EDEADLK in a callback. */
 int lawn_worker_run(struct lawn_worker *worker);
 
-/* Runs one round: takes up to budget messages and fires up to budget due
- * timers. Returns the time of the next round on the set's clock: a time in the
- * past if more work is waiting, LAWN_NEVER if nothing is scheduled. If another
- * thread schedules earlier work, lawn_worker_fd() becomes readable. In a
- * callback it does nothing and returns LAWN_NEVER. */
+/* Runs one turn: takes up to budget messages and fires up to budget due timers.
+ * Returns the time of the next turn on the set's clock: a time in the past if
+ * more work is waiting, LAWN_NEVER if nothing is scheduled. If another thread
+ * schedules earlier work, lawn_worker_fd() becomes readable. In a callback it
+ * does nothing and returns LAWN_NEVER. */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
@@ -287,7 +295,7 @@ uint64_t lawn_worker_turn(struct lawn_worker *worker);
  * lawn_workers_close() waits for that. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
-/* Returns a file descriptor that becomes readable when a round is needed before
+/* Returns a file descriptor that becomes readable when a turn is needed before
  * the time that the last lawn_worker_turn() returned. Wait for it in an event
  * loop; do not read or close it. Returns -errno if the system cannot create it.
  */
@@ -295,9 +303,10 @@ int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the time from which TTLs started on this worker
  * count. lawn_worker_update() sets this time from the clock. Both may be called
- * on the worker's thread only. lawn_worker_turn() updates the time, and so does
- * the first start after it. The TTLs of all timers that an event loop starts
- * between two turns thus count from the first of these starts. */
+ * on the worker's thread only. The time is also set when lawn_worker_turn()
+ * begins, before each callback, and by the first start after
+ * lawn_worker_turn(). The TTLs of all timers that an event loop starts between
+ * two turns thus count from the first of these starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -347,13 +356,14 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * started again in the meantime, for example by its callback, that start is
  * stopped as well. Returns what lawn_workers_stop() returns.
  *
- * In the timer's own callback it does not wait for that callback; in left() it
- * does not wait. While lawn_workers_close() calls left(), it waits until left()
- * has returned for this timer; if left() has not yet been called for this
- * timer, it waits until left() has returned for all timers of the same shard.
- * It waits forever if two workers wait for each other's callbacks; if a
- * callback or left() waits for the caller, for example for a lock that the
- * caller holds; or if the set is open and no worker takes turns. */
+ * In the timer's own callback it does not wait for that callback. In left() it
+ * does not wait. On another thread, while lawn_workers_close() calls left(), it
+ * waits until left() has returned for this timer; if left() has not yet been
+ * called for this timer, it waits until left() has returned for all timers of
+ * the same shard. It waits forever if two workers wait for each other's
+ * callbacks; if a callback or left() waits for the caller, for example for a
+ * lock that the caller holds; or if the set is open and no worker takes turns.
+ */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
@@ -368,14 +378,15 @@ void lawn_workers_wake(struct lawn_workers *set);
 
 /* CLOSING */
 
-/* Callback of lawn_workers_close(), called for each timer that is still
- * running. The timer is idle and may be freed; other timers of the same object
- * may be freed after lawn_workers_stop_sync() on each of them. Another thread
- * that may free the timer must call lawn_workers_stop_sync() first, which
- * returns when left() has returned for the timer [C3]; so left() must not wait
- * for such a thread. The program decides which thread frees the timer, for
- * example with a table of its objects under a mutex. left() is not called for
- * stopped timers; these may be freed after lawn_workers_close() has returned.
+/* Callback of lawn_workers_close(), called for each timer that was still
+ * running when the workers had ended. At the time of the call the timer is
+ * already idle and may be freed; other timers of the same object may be freed
+ * after lawn_workers_stop_sync() on each of them. Another thread that may free
+ * the timer must call lawn_workers_stop_sync() first, which returns when left()
+ * has returned for the timer [C3]; so left() must not wait for such a thread.
+ * The program decides which thread frees the timer, for example with a table of
+ * its objects under a mutex. left() is not called for stopped timers; these may
+ * be freed after lawn_workers_close() has returned.
  */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 

@@ -369,9 +369,10 @@ const struct options_verb absent_verb = {
         "time of its last line and the seconds since then. Writes \"back\" "
         "when\n"
         "its next line is read. Input lines are not written. A key is watched\n"
-        "from its first line on. At the end of the input all keys are "
-        "reported\n"
-        "absent, unless --on-eof drop is given.\n",
+        "from its first line on. At the end of the input, all keys that are "
+        "not\n"
+        "reported yet are reported absent, unless --on-eof is flush, drop or "
+        "save.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),

@@ -66,8 +66,10 @@ const struct options_verb delay_verb = {
     .name = "delay",
     .summary = "hold each line for some time, then write it",
     .details =
-        "Writes each line DURATION after it was read, in the order in which\n"
-        "lines are due. There are no keys, and therefore no -k.\n",
+        "Writes each line DURATION after its time, in the order in which "
+        "lines\n"
+        "are due. With --ttl-field, each line contains its own delay, and\n"
+        "DURATION is omitted. There are no keys, and therefore no -k.\n",
     .example =
         "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "

@@ -17,10 +17,12 @@ const struct options_spec filter_options_common[] = {
      .letter = 'd'},
     {OPTION_FLAG(
         "json", json,
-        "input lines and made lines are JSON; implied by a JSON path")},
+        "read JSON lines, and write reports, counts and pairs as JSON; "
+        "implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
                  "event time: take the time of each line, in seconds or as RFC "
-                 "3339, from this column, JSON path or regex; nothing waits",
+                 "3339, from this column, JSON path or regex; the filter does "
+                 "not wait for a clock",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
                  "unit of numbers in --time-field: s, ms, us or ns; default: "
@@ -34,13 +36,15 @@ const struct options_spec filter_options_common[] = {
      .max = OPTION_DURATION_MAX,
      .offset = OPTION_OFFSET(lateness)},
     {OPTION_WORD("on-eof", "WHAT", on_eof,
-                 "at the end of the input: drain waits until all held lines "
-                 "are due, flush writes them now, drop discards them, save "
-                 "keeps them in --state; default drain",
+                 "at the end of the input: drain writes each held line when it "
+                 "is due (in event time without waiting), flush writes them "
+                 "now, drop discards them, save keeps them in --state; default "
+                 "drain",
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
-                 "at a limit: evict removes the key or line that is due first, "
-                 "pass writes the new line at once, fail exits; default evict",
+                 "at a limit: evict makes room by removing a key or writing a "
+                 "held line early, pass writes the new line at once, fail "
+                 "exits; default evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
                  "resume from FILE, and save held lines and keys there on exit",

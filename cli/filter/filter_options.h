@@ -83,8 +83,8 @@ struct filter_options {
 #define OPTION_KEY                                                             \
     {                                                                          \
         OPTION_TEXT("key", "KEY", key,                                         \
-                    "group lines by this field: column 2, JSON path "          \
-                    ".user.id, or regex /id=(\\w+)/",                          \
+                    "the key of a line: a column such as 2, a JSON path "      \
+                    "such as .user.id, or a regex such as /id=(\\w+)/",        \
                     "a column, a JSON path or a /regex/"),                     \
             .letter = 'k'                                                      \
     }

@@ -256,10 +256,11 @@ static const struct filter_verb throttle_filter = {
 
 static const struct options_spec throttle_specs[] = {
     OPTION_KEY,
-    {OPTION_COUNT("burst", burst,
-                  "write up to N lines at once after a quiet time; default: N "
-                  "of RATE; 1 spaces lines evenly",
-                  1)},
+    {OPTION_COUNT(
+        "burst", burst,
+        "write up to N lines at once after a quiet time; default: the "
+        "number of lines in RATE; 1 spaces lines evenly",
+        1)},
     {OPTION_COUNT("queue", queue,
                   "let at most N lines of a key wait and drop further lines; "
                   "default: no limit",

@@ -366,7 +366,7 @@ const struct options_verb top_verb = {
     .summary = "watch the queues of Redis and Valkey servers with lawn.so",
     .details =
         "Shows the queues of servers that have loaded the module lawn: the\n"
-        "number of pending, due and leased events; the number pushed, fired\n"
+        "number of waiting, due and leased events; the number pushed, fired\n"
         "and acknowledged per second; and how late events are. For a\n"
         "cluster, the URL of one node is enough. On a terminal it redraws\n"
         "one table; otherwise it prints a table per interval. Ctrl-C ends\n"

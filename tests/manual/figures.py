@@ -88,13 +88,9 @@ def million():
         yield LIBRARY, '| %s | %s |' % (
             label, ' | '.join(cell % each for each in row(name)))
     lawn, heap, ev = row('lawn'), row('heap4'), row('ev')
-    yield 'man/lawn.7', (
-        '%s ns with 20 TTLs and %s with a million TTLs, firing and starting '
-        'again %s and %s,' % (lawn[0], lawn[2], lawn[1], lawn[3]))
-    yield 'man/lawn.7', (
-        "a 4-ary heap takes %s and %s, %s and %s; libev's timers %s and %s, %s "
-        'and %s.' % (heap[0], heap[2], heap[1], heap[3],
-                     ev[0], ev[2], ev[1], ev[3]))
+    for label, cells in (('lawn', lawn), ('4-ary heap', heap), ('libev', ev)):
+        yield 'man/lawn.7', '%s Ta %s' % (
+            label, ' Ta '.join(cells[i] for i in (0, 2, 1, 3)))
 
 
 def in_short():
