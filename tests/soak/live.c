@@ -553,7 +553,7 @@ live_summary(struct live *live)
     printf("checks took at most %.1f s, while the clock was paused\n",
            (double)live->check_max / 1e9);
     if (grown) {
-        printf("FAILED: memory grew by 1 % or more\n");
+        printf("FAILED: memory grew by 1 %% or more\n");
     }
     printf("%d passed, %d failed\n", !grown, grown);
     return !grown;
