@@ -73,7 +73,7 @@ struct lawn_index {
 };
 
 /*@ // The numbers of blades and slots of an index. They are unspecified, so the
- *proofs hold for all values.
+  @ // proofs hold for all values.
   @ axiomatic lawn_index {
   @ logic integer lawn_index_blades(struct lawn_index *index) reads \nothing;
   @ logic integer lawn_index_all(struct lawn_index *index) reads \nothing;
