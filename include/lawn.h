@@ -171,7 +171,8 @@ struct lawn_counters {
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved or dropped */
-    uint64_t moved_idle;      /* maximum of moved in a mow that fired nothing */
+    uint64_t touched_idle;    /* maximum of entries moved or examined by one
+                                 call that fired nothing */
     uint64_t looked;          /* index entries that lawn_next() and
                                  lawn_next_timer() examined, plus those that
                                  mows skipped to fire timers started before a

@@ -102,27 +102,6 @@ lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
     return blade;
 }
 
-/* Closes all blades: a blade accepts timers again once it is empty. Returns the
- * latest deadline on any blade. */
-uint64_t
-lawn__blades_close(struct lawn_blades *blades, uintptr_t key)
-{
-    uint64_t latest = 0;
-
-    for (size_t i = 0; i < blades->count; i++) {
-        struct lawn_blade *blade = &blades->all[i];
-
-        blade->ttl = LAWN_NEVER;
-        if (!lawn__list_empty(&blade->queue)) {
-            uint64_t tail =
-                lawn__link_deadline(lawn__list_prev(key, &blade->queue));
-
-            latest = tail > latest ? tail : latest;
-        }
-    }
-    return latest;
-}
-
 size_t
 lawn__blades_count_live(const struct lawn_blades *blades)
 {

@@ -31,8 +31,8 @@
  * of the table. */
 #define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
-/* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade accepts
- * no timers. indexed_at is the time of the blade's index entry, or LAWN_NEVER
+/* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade was never
+ * used. indexed_at is the time of the blade's index entry, or LAWN_NEVER
  * if it has none. */
 struct lawn_blade {
     struct lawn_link queue;
@@ -110,7 +110,6 @@ struct lawn_blade *lawn__blades_find(const struct lawn_blades *blades,
                                      uint64_t ttl, uint64_t deadline);
 struct lawn_blade *lawn__blades_claim(const struct lawn_blades *blades,
                                       uint64_t ttl, uint64_t deadline);
-uint64_t lawn__blades_close(struct lawn_blades *blades, uintptr_t key);
 size_t lawn__blades_count_live(const struct lawn_blades *blades);
 
 #endif

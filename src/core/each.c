@@ -2,12 +2,12 @@
  * lawn.
  *
  * Timers with the same TTL and deadline are visited in the order in which they
- * fire: unqueued timers, closed blades, other blades [P4]. If a TTL has several
+ * fire: unqueued timers, then blades [P4]. If a TTL has several
  * blades (stripes), their timers are merged in the order of deadlines. If the
  * blades were visited one after the other, the deadlines would not ascend, and
  * the timers could not be appended to a single blade of another lawn.
  *
- * A closed blade has no TTL. All timers due at LAWN_LAST are in one list, so
+ * All timers due at LAWN_LAST are in one list, so
  * they may be visited at any point.
  */
 #include "internal.h"
@@ -111,10 +111,12 @@ lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg)
 {
     const struct lawn_blades *blades = &lawn->blades;
     size_t lists =
-        lawn__index_count_slots(lawn->index.bits) * lawn->index.lists;
+        lawn__index_count_slots(lawn->index.slot_bits) * lawn->index.lists;
     struct lawn_visiting visiting = {visit, arg};
 
-    for (size_t i = 0; i < lists; i++) {
+    /* Of timers with the same deadline, those started first are at the highest
+     * level. */
+    for (size_t i = lists; i-- > 0;) {
         if (!visit_queue(&visiting, &lawn->index.unqueued[i])) {
             return false;
         }
@@ -123,15 +125,9 @@ lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg)
         return false;
     }
     for (size_t i = 0; i < blades->count; i++) {
-        if (blades->all[i].ttl == LAWN_NEVER &&
-            !visit_queue(&visiting, &blades->all[i].queue)) {
-            return false;
-        }
-    }
-    for (size_t i = 0; i < blades->count; i++) {
         const struct lawn_blade *blade = &blades->all[i];
 
-        if (blade->ttl != LAWN_NEVER && !lawn__list_empty(&blade->queue) &&
+        if (!lawn__list_empty(&blade->queue) &&
             !visit_ttl(&visiting, blades, blade)) {
             return false;
         }

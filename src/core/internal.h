@@ -8,30 +8,27 @@
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal
  *        deadlines by the order of their starts. None has a later deadline
- *        than a timer that is started with the blade's TTL now.
+ *        than a timer that is started with the blade's TTL now, unless now
+ *        is before lawn->settled.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
  *        after the first timer's deadline. Because lawn_stop() does not
  *        update entries, an entry may be too early, and an empty blade may
  *        have one.
- *   [I4] The slot of an entry or unqueued timer is a function of its time
- *        and the index's base. No time in the index is before the base.
- *   [I5] The bit of a slot is set if the slot is not empty.
+ *   [I4] A time in a slot is in the slot's range, and not before the index's
+ *        base. On a higher level than 0, the slot of the base and the one after
+ *        it get no new times; only entries of a slot of a higher level that is
+ *        being opened may move there.
+ *   [I5] If a slot is not empty, its bit and its level's bit are set. Its
+ *        `earliest` is not after any of its times, and is LAWN_NEVER if and
+ *        only if the bit is not set.
  *   [I6] No deadline of a running timer and no time of an entry is before
- *        lawn->bound. lawn->wake equals lawn->bound, or is 0 if a review of
- *        the tuning is due.
+ *        lawn->bound. lawn->wake is not after lawn->bound.
  *   [I7] starts == stops + fires + running timers.
  *   [I8] Blades of one TTL are in different sets; the set that a timer uses
  *        is a function of its TTL and deadline.
  *   [I9] base <= now <= LAWN_LAST.
- *  [I10] In the slot index.known, no time is before index.known_time, except
- *        for unqueued timers added since; those are at the front of their
- *        lists, in ascending order. lawn->alert is not before that time, nor
- *        before lawn->bound.
- *  [I11] index.passed_at <= base. If the entry of the blade index.passed has
- *        that time, no closed blade precedes it in its slot: new entries of
- *        the slot of the base are inserted at the front, and their blades
- *        are open.
+ *  [I10] No marked slot of a higher level than 0 begins before index.horizon.
  * lawn_check() checks all of them.
  */
 #ifndef LAWN_CORE_INTERNAL_H
@@ -47,6 +44,7 @@ struct lawn_mowing {
     struct lawn *lawn;
     size_t left;   /* remaining budget */
     size_t budget; /* maximum number of timers to fire */
+    size_t work;   /* maximum number of other entries to process [P8] */
     lawn_fire_fn *fire;
     void *arg;
 };
@@ -59,8 +57,6 @@ struct lawn {
     uint64_t plain_mask; /* all ones, or 0 to force plain to 0 */
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do */
     uint64_t bound;      /* [I6]; 0 while mowing */
-    uint64_t alert;      /* >= bound and index.known_time: starting a timer with
-                          * an earlier deadline may change them */
     uint64_t starts;     /* starts of idle timers minus tuning.starts: counts up
                           * to 0, which triggers a review of the tuning */
     uint64_t stops;      /* as in struct lawn_counters */
@@ -70,11 +66,12 @@ struct lawn {
     struct lawn_index index;
     uint64_t fires;      /* as in struct lawn_counters */
     uint64_t claims;     /* misses that claimed a free blade */
-    uint64_t moved_idle; /* as in struct lawn_counters */
+    uint64_t touched_idle; /* as in struct lawn_counters */
     uint64_t looked;     /* as in struct lawn_counters */
     uint64_t ahead;      /* as in struct lawn_counters */
     uint64_t fetched;    /* the last tick at which a mow prefetched */
-    uint64_t closed;     /* latest deadline on a closed blade, or later */
+    uint64_t settled;    /* until then, a blade may contain timers that were
+                          * rounded to an earlier resolution [I1] */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last found
                                     * to be the earliest, or NULL */
@@ -110,15 +107,28 @@ lawn__move_clock(struct lawn *lawn, uint64_t now)
     lawn->plain = (LAWN_LAST - now) & lawn->plain_mask;
 }
 
+/* With at most this many timers and entries, no slot is so full that it should
+ * be opened ahead of time. */
+#define LAWN_FEW 256u
+
+static inline bool
+lawn__is_small(const struct lawn *lawn)
+{
+    return lawn_count(lawn) + lawn->index.count <= LAWN_FEW;
+}
+
+/* A mow before lawn->wake has nothing to do. */
 static inline void
 lawn__set_bound(struct lawn *lawn, uint64_t bound)
 {
-    uint64_t known = lawn->index.known_time;
+    uint64_t wake = bound;
 
-    LAWN_NAIVELY(bound = 0);
+    LAWN_NAIVELY(bound = wake = 0);
+    if (wake > lawn->index.prepare && !lawn__is_small(lawn)) {
+        wake = lawn->index.prepare;
+    }
     lawn->bound = bound;
-    lawn->wake = lawn->tuning.review_due ? 0 : bound;
-    lawn->alert = bound > known ? bound : known;
+    lawn->wake = lawn->tuning.review_due ? 0 : wake;
 }
 
 /* Accepts any time. The tuning changes only when the clock moves. */
@@ -132,20 +142,6 @@ lawn__advance_clock(struct lawn *lawn, uint64_t now)
         }
         lawn__move_clock(lawn, now);
     }
-}
-
-/* The last blade that fire_closed() passed over at this tick: closed blades are
- * behind its entry. NONE if unknown; then they may be anywhere in the slot
- * [I11]. */
-static inline uint32_t
-lawn__passed(const struct lawn *lawn, uint64_t tick)
-{
-    uint32_t passed = lawn->index.passed;
-
-    return passed != LAWN_INDEX_NONE && lawn->index.passed_at == tick &&
-                   lawn->blades.all[passed].indexed_at == tick
-               ? passed
-               : LAWN_INDEX_NONE;
 }
 
 #if defined LAWN_NAIVE

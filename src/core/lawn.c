@@ -12,13 +12,14 @@ LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
 /* Offsets of the parts of a lawn in its memory, from the start of a cache line:
- * the lawn itself, blades, lists of unqueued timers, bitmap, first entries,
- * entries. */
+ * the lawn itself, blades, lists of unqueued timers, earliest times, bitmap,
+ * first entries, entries. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
     size_t blades;
     size_t unqueued;
+    size_t earliest;
     size_t occupied;
     size_t first;
     size_t entry;
@@ -37,9 +38,10 @@ compute_layout(const struct lawn_options *options)
     layout.blades =
         (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
     layout.unqueued = layout.blades + layout.count * sizeof(struct lawn_blade);
-    layout.occupied =
+    layout.earliest =
         layout.unqueued +
         slots * lawn__index_count_lists(layout.bits) * sizeof(struct lawn_link);
+    layout.occupied = layout.earliest + slots * sizeof(uint64_t);
     layout.first = layout.occupied +
                    lawn__index_count_words(layout.bits) * sizeof(uint64_t);
     layout.entry = layout.first + slots * sizeof(uint16_t);
@@ -76,11 +78,11 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->stops = 0;
     lawn->fires = 0;
     lawn->claims = 0;
-    lawn->moved_idle = 0;
+    lawn->touched_idle = 0;
     lawn->looked = 0;
     lawn->ahead = 0;
     lawn->fetched = LAWN_NEVER;
-    lawn->closed = 0;
+    lawn->settled = 0;
     lawn->front = NULL;
     lawn->tuning.many = false;
     lawn->tuning.review_due = false;
@@ -94,6 +96,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
                       (struct lawn_blade *)(void *)(at + layout.blades),
                       layout.count, key);
     lawn->index.unqueued = (struct lawn_link *)(void *)(at + layout.unqueued);
+    lawn->index.earliest = (uint64_t *)(void *)(at + layout.earliest);
     lawn->index.occupied = (uint64_t *)(void *)(at + layout.occupied);
     lawn->index.first = (uint16_t *)(void *)(at + layout.first);
     lawn->index.entry = (struct lawn_index_entry *)(void *)(at + layout.entry);
@@ -181,24 +184,23 @@ count_miss(struct lawn *lawn)
     }
 }
 
-/* Called when an unqueued timer is added that may be earlier than the bound or
- * the known time. */
+/* Called when an unqueued timer is added that is earlier than all others of its
+ * slot. */
 LAWN_NOINLINE static void
 note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
-                 struct lawn_link *list)
+                 struct lawn_link *list, uint32_t slot)
 {
     uint64_t deadline = timer->deadline;
 
+    lawn__index_lower(&lawn->index, slot, deadline);
     if (deadline < lawn->bound) {
         /* To the front of the list, where lawn_next() looks. No other timer has
          * this deadline, so P4 holds. */
         lawn__list_remove(lawn__key(lawn), &timer->link);
         lawn__list_prepend(lawn__key(lawn), list, &timer->link);
         lower_bound(lawn, deadline, list);
-    } else {
-        lawn__index_forget_known(&lawn->index,
-                                 lawn__index_slot_of(&lawn->index, deadline),
-                                 deadline);
+    } else if (lawn->mowing == NULL) {
+        lawn__set_bound(lawn, lawn->bound);
     }
 }
 
@@ -206,11 +208,15 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
 static inline void
 insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
 {
-    struct lawn_link *list =
-        lawn__index_add_timer(&lawn->index, lawn__key(lawn), timer);
+    struct lawn_index *index = &lawn->index;
+    uint32_t slot = lawn__index_slot_of(index, timer->deadline);
+    struct lawn_link *list = lawn__index_list_of(index, slot, timer->deadline);
 
-    if (timer->deadline < lawn->alert) {
-        note_early_timer(lawn, timer, list);
+    LAWN_ASSERT(timer->deadline >= index->base,
+                "[I4] an unqueued timer's deadline is before the base");
+    lawn__list_append(lawn__key(lawn), list, &timer->link);
+    if (timer->deadline < index->earliest[slot]) {
+        note_early_timer(lawn, timer, list, slot);
     }
     count_miss(lawn);
 }
@@ -231,9 +237,7 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
         uint32_t number = (uint32_t)(blade - all);
 
         if (blade->indexed_at != LAWN_NEVER) {
-            lawn__index_remove(
-                &lawn->index, all, number,
-                lawn__index_slot_of(&lawn->index, blade->indexed_at));
+            lawn__index_remove(&lawn->index, all, number);
         }
         lawn__index_insert(&lawn->index, all, number, timer->deadline);
         lower_bound(lawn, timer->deadline, &blade->queue);
@@ -261,6 +265,17 @@ find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
     return blade;
 }
 
+/* Returns whether no timer on the blade is later than the deadline. */
+static inline bool
+keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
+             uint64_t deadline)
+{
+    const struct lawn_link *tail =
+        lawn__list_prev(lawn__key(lawn), &blade->queue);
+
+    return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
+}
+
 /* Appends a timer, whose deadline is set, to a blade of its TTL, or inserts it
  * into the index. */
 LAWN_NOINLINE static void
@@ -268,7 +283,8 @@ insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     struct lawn_blade *blade = find_or_claim_blade(lawn, ttl, timer->deadline);
 
-    if (blade != NULL) {
+    if (blade != NULL && (lawn->now >= lawn->settled ||
+                          keeps_sorted(lawn, blade, timer->deadline))) {
         append_to_blade(lawn, timer, ttl, blade);
     } else {
         insert_unqueued(lawn, timer);
@@ -310,6 +326,10 @@ LAWN_NOINLINE static void
 start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     count_trial(lawn);
+    if (LAWN_UNLIKELY(lawn->settled != 0 && lawn->now >= lawn->settled)) {
+        lawn->settled = 0;
+        lawn__tuning_settle(lawn);
+    }
     timer->deadline = compute_deadline(lawn, ttl);
     LAWN_PROBES_START(lawn, timer, ttl);
     if (timer->deadline == LAWN_LAST) {
@@ -408,17 +428,6 @@ may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
     return !lawn->tuning.bypass && ttl != 0 && ttl != LAWN_NEVER &&
            deadline <= compute_deadline(lawn, ttl);
-}
-
-/* Returns whether no timer on the blade is later than the deadline. */
-static inline bool
-keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
-             uint64_t deadline)
-{
-    const struct lawn_link *tail =
-        lawn__list_prev(lawn__key(lawn), &blade->queue);
-
-    return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
 }
 
 /* No time in the index is before its base [I4]. A timer started by a callback
@@ -526,13 +535,13 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         resolution = 1;
     }
     /* With a multiple of the old resolution, new deadlines are not before the
-     * blades' last ones, so the blades stay in use. Otherwise they may be
-     * earlier, and the blades would not remain sorted [I1]. */
+     * last ones of the blades. Otherwise they may be, by less than the old
+     * resolution: until the clock has advanced that far, starts compare
+     * deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
-        uint64_t latest = lawn__blades_close(&lawn->blades, lawn__key(lawn));
+        uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 
-        lawn->closed = latest > lawn->closed ? latest : lawn->closed;
-        lawn->index.passed = LAWN_INDEX_NONE;
+        lawn->settled = settled > lawn->settled ? settled : lawn->settled;
         lawn__tuning_reset(lawn);
     }
     lawn->resolution = resolution;
@@ -572,7 +581,7 @@ lawn_stats(const struct lawn *lawn, struct lawn_counters *out)
     out->count = lawn_count(lawn);
     out->unqueued_starts = lawn__count_unqueued_starts(lawn);
     out->moved = lawn->index.moved;
-    out->moved_idle = lawn->moved_idle;
+    out->touched_idle = lawn->touched_idle;
     out->looked = lawn->looked;
     out->ahead = lawn->ahead;
     out->live_blades = lawn__blades_count_live(&lawn->blades);
@@ -584,7 +593,7 @@ uint64_t
 lawn_count_unqueued(const struct lawn *lawn)
 {
     size_t lists =
-        lawn__index_count_slots(lawn->index.bits) * lawn->index.lists;
+        lawn__index_count_slots(lawn->index.slot_bits) * lawn->index.lists;
     uint64_t count = lawn__list_length(&lawn->last);
 
     for (size_t i = 0; i < lists; i++) {

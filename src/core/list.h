@@ -171,6 +171,21 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
     lawn__list_set_prev(key, next, prev);
 }
 
+/* Moves all links of a list, which must not be empty, to the end of another.
+ */
+static inline void
+lawn__list_splice(uintptr_t key, struct lawn_link *list, struct lawn_link *from)
+{
+    struct lawn_link *tail = lawn__list_prev(key, list);
+    struct lawn_link *last = lawn__list_prev(key, from);
+
+    tail->next = from->next;
+    lawn__list_set_prev(key, from->next, tail);
+    last->next = list;
+    lawn__list_set_prev(key, list, last);
+    lawn__list_init(key, from);
+}
+
 /*@ // The number of steps from one link to another.
   @ inductive lawn_list_steps{L}(struct lawn_link *from, struct lawn_link *to,
   @                              integer steps) {

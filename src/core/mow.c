@@ -13,9 +13,12 @@
 
 /* Number of blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
-/* A slot with at most this many unqueued timers is scanned before it is
- * opened. */
-#define LAWN_MOW_FEW 4u
+/* Entries that a mow may process besides the timers that it fires: WORK for each
+ * timer of its budget, and WORK_LEAST [P8]. */
+#define LAWN_MOW_WORK 7u
+#define LAWN_MOW_WORK_LEAST 448u
+/* Entries that a mow moves ahead of time, if it has nothing else to do. */
+#define LAWN_MOW_PREPARE 256u
 /* Number of queues to prefetch from, and maximum number of timers to prefetch:
  * as many as remain in the cache until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
@@ -93,16 +96,20 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
  * however many mows the tick takes, and for about as many timers as this mow
  * may fire. */
 LAWN_NOINLINE static void
-prefetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick, size_t budget)
+prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
+    struct lawn *lawn = mowing->lawn;
     const struct lawn_index *index = &lawn->index;
-    size_t most = budget < LAWN_MOW_AHEAD ? budget : LAWN_MOW_AHEAD;
+    size_t most = mowing->left < LAWN_MOW_AHEAD ? mowing->left : LAWN_MOW_AHEAD;
+
+    most = most < mowing->work ? most : mowing->work;
     uint32_t number = index->first[slot];
 
     lawn->fetched = tick;
     const struct lawn_link *queues[LAWN_MOW_CHAINS];
     for (uint32_t i = 0; i < LAWN_MOW_CHAINS; i++) {
-        queues[i] = lawn__index_list_of(index, slot + i, tick + i);
+        queues[i] = lawn__index_list_of(
+            index, lawn__index_slot_at(index, 0, tick + i), tick + i);
     }
     size_t ahead = prefetch_queues(queues, LAWN_MOW_CHAINS,
                                    tick + LAWN_MOW_CHAINS - 1, most);
@@ -113,13 +120,33 @@ prefetch_ahead(struct lawn *lawn, uint32_t slot, uint64_t tick, size_t budget)
         number = index->entry[number].next;
     }
     lawn->ahead += ahead;
+    mowing->work -= ahead;
+}
+
+/* Processes one entry that is not fired. */
+static inline void
+use_work(struct lawn_mowing *mowing, size_t entries)
+{
+    mowing->work -= entries;
+}
+
+/* Moves a blade's entry after its timers have fired. Does nothing if
+ * lawn_next(), called by a callback, has moved it. */
+static inline void
+reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
+{
+    struct lawn *lawn = mowing->lawn;
+
+    if (lawn->blades.all[number].indexed_at == tick) {
+        lawn__index_update(&lawn->index, lawn->blades.all, number);
+        use_work(mowing, 1);
+    }
 }
 
 /* Fires the timers of one blade that are due at this tick. Returns false if the
  * budget is exhausted. */
 static inline bool
-fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
-           uint64_t tick)
+fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 {
     struct lawn *lawn = mowing->lawn;
     struct lawn_blade *blade = &lawn->blades.all[number];
@@ -137,10 +164,7 @@ fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
         LAWN_PREFETCH(head->next);
         fire_timer(mowing, head);
     }
-    /* False if lawn_next(), called by a callback, has updated the entry. */
-    if (blade->indexed_at == tick) {
-        lawn__index_update(&lawn->index, lawn->blades.all, number, slot);
-    }
+    reindex_blade(mowing, number, tick);
     return true;
 }
 
@@ -151,8 +175,8 @@ fire_blade(struct lawn_mowing *mowing, uint32_t number, uint32_t slot,
 LAWN_NOINLINE static bool
 fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
-    struct lawn_index *index = &mowing->lawn->index;
-    struct lawn_blade *all = mowing->lawn->blades.all;
+    const struct lawn_index *index = &mowing->lawn->index;
+    const struct lawn_blade *all = mowing->lawn->blades.all;
     uint32_t turn[LAWN_MOW_TURN];
     uint32_t number = index->first[slot];
     uint32_t many = 0;
@@ -164,15 +188,12 @@ fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
         number = index->entry[number].next;
     } while (number != LAWN_INDEX_NONE && many < LAWN_MOW_TURN);
     while (many > 0) {
-
         i = i < many ? i : 0;
-        struct lawn_blade *blade = &all[turn[i]];
+        const struct lawn_blade *blade = &all[turn[i]];
         struct lawn_link *head =
             lawn__list_first(lawn__key(mowing->lawn), &blade->queue);
         if (head == &blade->queue || lawn__link_deadline(head) > tick) {
-            if (blade->indexed_at == tick) {
-                lawn__index_update(index, all, turn[i], slot);
-            }
+            reindex_blade(mowing, turn[i], tick);
             turn[i] = turn[--many];
         } else {
             if (mowing->left == 0) {
@@ -186,43 +207,11 @@ fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires the timers due at this tick that are on closed blades. Returns false if
- * the budget is exhausted. Each other entry of the slot is passed over once,
- * not once per closed blade or per mow: the search continues after the entry
- * that was passed over last, if it is still there [I11]. */
-LAWN_NOINLINE static bool
-fire_closed(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
-{
-    struct lawn *lawn = mowing->lawn;
-    const struct lawn_blade *all = lawn->blades.all;
-
-    for (;;) {
-        uint32_t passed = lawn__passed(lawn, tick);
-        uint32_t number = passed != LAWN_INDEX_NONE
-                              ? lawn->index.entry[passed].next
-                              : lawn->index.first[slot];
-
-        if (number == LAWN_INDEX_NONE) {
-            return true;
-        }
-        if (all[number].ttl != LAWN_NEVER) {
-            lawn->looked++;
-            lawn->index.passed = number;
-            lawn->index.passed_at = tick;
-        } else if (!fire_blade(mowing, number, slot, tick)) {
-            return false;
-        }
-    }
-}
-
 /* Fires all timers due at the tick of a slot of level 0. Returns false if the
  * budget is exhausted. If timers with the same TTL and deadline are in several
- * places, the unqueued ones were started before the TTL had a blade, and those
- * on a closed blade before it had another one. So unqueued timers fire first,
- * then closed blades, then other blades [P4]. There is one exception,
- * documented at lawn_set_resolution(): if no blade was free after the
- * resolution changed, unqueued timers may have been started after those on a
- * closed blade. */
+ * places, the unqueued ones were started before the TTL had a blade. So
+ * unqueued timers fire first, then blades [P4]. lawn_set_resolution() and
+ * lawn_start_as() document exceptions. */
 static bool
 fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -232,7 +221,7 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 
     if (lawn->tuning.many && tick % LAWN_MOW_CHAINS == 0 &&
         tick != lawn->fetched) {
-        prefetch_ahead(lawn, slot, tick, mowing->left);
+        prefetch_ahead(mowing, slot, tick);
     }
     while (!lawn__list_empty(unqueued)) {
         if (mowing->left == 0) {
@@ -240,153 +229,216 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
         }
         fire_timer(mowing, lawn__list_first(lawn__key(lawn), unqueued));
     }
-    if (LAWN_UNLIKELY(tick <= lawn->closed) &&
-        !fire_closed(mowing, slot, tick)) {
-        return false;
-    }
     uint32_t number = 0;
     while ((number = index->first[slot]) != LAWN_INDEX_NONE) {
-        if (lawn->tuning.many && index->entry[number].next != LAWN_INDEX_NONE) {
+        if (mowing->work == 0) {
+            return false;
+        }
+        if (lawn->tuning.many && mowing->work >= LAWN_MOW_TURN &&
+            index->entry[number].next != LAWN_INDEX_NONE) {
             if (!fire_in_turn(mowing, slot, tick)) {
                 return false;
             }
-        } else if (!fire_blade(mowing, number, slot, tick)) {
+        } else if (!fire_blade(mowing, number, tick)) {
             return false;
         }
     }
     return true;
 }
 
-/* Returns the earliest deadline of the unqueued timers of a slot; LAWN_NEVER if
- * there are none, 0 if there are more than LAWN_MOW_FEW. */
-static uint64_t
-find_earliest_unqueued(const struct lawn_index *index, uint32_t slot)
+/* Returns the levels below this one whose slot of the base, or the one after
+ * it, contains entries. Bit L stands for level L. */
+static uint32_t
+find_unopened(const struct lawn_index *index, uint32_t below)
 {
-    uint64_t earliest = LAWN_NEVER;
-    unsigned few = LAWN_MOW_FEW;
+    uint32_t found = 0;
 
-    for (uint32_t i = 0; i < index->lists; i++) {
-        const struct lawn_link *unqueued =
-            &index->unqueued[slot * index->lists + i];
+    for (uint32_t level = 1; level < below; level++) {
+        if ((index->levels >> level & 1) != 0 &&
+            lawn__index_slots_ahead(index,
+                                    lawn__index_first_slot(index, level)) < 2) {
+            found |= 1u << level;
+        }
+    }
+    return found;
+}
 
-        for (const struct lawn_link *link = unqueued->next; link != unqueued;
-             link = link->next) {
-            if (few-- == 0) {
-                return 0;
-            }
-            if (lawn__link_deadline(link) < earliest) {
-                earliest = lawn__link_deadline(link);
+/* Moves an unqueued timer to a lower level, before timers with the same
+ * deadline, since these were started later. For the same reason it must not
+ * pass a slot on the way that contains such timers. */
+static inline void
+move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
+           uint32_t unopened)
+{
+    struct lawn_index *index = &lawn->index;
+    uint64_t time = lawn__link_deadline(link);
+    uint32_t slot = lawn__index_slot_of(index, time);
+
+    if (LAWN_UNLIKELY(unopened != 0)) {
+        uint32_t to = lawn__index_level_of(index, slot);
+
+        for (uint32_t level = from - 1; level > to; level--) {
+            uint32_t on_the_way = lawn__index_slot_at(index, level, time);
+
+            if ((unopened >> level & 1) != 0 &&
+                lawn__index_marked(index, on_the_way)) {
+                slot = on_the_way;
+                break;
             }
         }
     }
-    return earliest;
+    lawn__list_prepend(lawn__key(lawn), lawn__index_list_of(index, slot, time),
+                       link);
+    lawn__index_note(index, slot, time);
 }
 
-/* Returns the new base for opening a slot of a higher level: the earliest time
- * in the slot, but not after the end of the slot, nor after now. With that
- * base, the entries move directly to where this mow needs them; with the first
- * tick of the slot as base, they might move again, once per level. If the slot
- * contains many unqueued timers, this returns the first tick: scanning them
- * would cost as much. */
-LAWN_NOINLINE static uint64_t
-choose_base(const struct lawn *lawn, uint32_t slot)
-{
-    const struct lawn_index *index = &lawn->index;
-    uint64_t begin = lawn__index_slot_start(index, slot);
-    uint64_t base = lawn__index_slot_end(index, slot);
-
-    if (lawn->now < base) {
-        base = lawn->now;
-    }
-    /* All times from begin to base would be on level 0, so no entry would have
-     * to move again in this mow. */
-    if (base - begin <= index->mask) {
-        return begin;
-    }
-    uint64_t earliest = find_earliest_unqueued(index, slot);
-    if (earliest == 0) {
-        return begin;
-    }
-    if (earliest < base) {
-        base = earliest;
-    }
-    for (uint32_t number = index->first[slot]; number != LAWN_INDEX_NONE;
-         number = index->entry[number].next) {
-        const struct lawn_link *queue = &lawn->blades.all[number].queue;
-
-        if (!lawn__list_empty(queue) &&
-            lawn__link_deadline(queue->next) < base) {
-            base = lawn__link_deadline(queue->next);
-        }
-    }
-    return base;
-}
-
-/* Moves the unqueued timers of a slot to lower levels, one of each list in
- * turn, so that the processor follows several chains at once. The base is
- * already set. */
-LAWN_NOINLINE static void
-move_unqueued_down(struct lawn *lawn, uint32_t slot)
+/* Moves unqueued timers of a slot to lower levels, at most `most` of them: one
+ * of each list in turn, so that the processor follows several chains at once,
+ * beginning with the last. Returns the number of timers. */
+static size_t
+move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
     struct lawn_index *index = &lawn->index;
     uintptr_t key = lawn__key(lawn);
-    struct lawn_link *next[LAWN_INDEX_LISTS_MAX];
+    uint32_t level = lawn__index_level_of(index, slot);
+    uint32_t unopened = find_unopened(index, level);
+    struct lawn_link *lists = &index->unqueued[(size_t)slot * index->lists];
+    struct lawn_link *last[LAWN_INDEX_LISTS_MAX];
     struct lawn_link *end[LAWN_INDEX_LISTS_MAX];
     uint32_t many = 0;
+    size_t moved = 0;
 
     for (uint32_t i = 0; i < index->lists; i++) {
-        struct lawn_link *unqueued = &index->unqueued[slot * index->lists + i];
-
-        if (!lawn__list_empty(unqueued)) {
-            next[many] = unqueued->next;
-            end[many++] = unqueued;
+        if (!lawn__list_empty(&lists[i])) {
+            last[many] = lawn__list_prev(key, &lists[i]);
+            LAWN_PREFETCH(last[many]);
+            end[many++] = &lists[i];
         }
     }
-    while (many > 0) {
-        for (uint32_t i = 0; i < many;) {
-            struct lawn_link *link = next[i];
+    while (many > 0 && moved < most) {
+        for (uint32_t i = 0; i < many && moved < most;) {
+            struct lawn_link *link = last[i];
 
-            if (link == end[i]) {
-                lawn__list_init(key, end[i]);
-                next[i] = next[--many];
+            last[i] = lawn__list_prev(key, link);
+            LAWN_PREFETCH(last[i]);
+            lawn__list_remove(key, link);
+            move_timer(lawn, link, level, unopened);
+            moved++;
+            if (last[i] == end[i]) {
+                last[i] = last[--many];
                 end[i] = end[many];
             } else {
-                next[i++] = link->next;
-                LAWN_PREFETCH(link->next);
-                (void)lawn__index_add_timer(index, key, lawn__timer_of(link));
-                index->moved++;
+                i++;
             }
         }
     }
+    index->moved += moved;
+    return moved;
 }
 
-/* Moves the entries of a slot of a higher level to lower levels. */
-LAWN_NOINLINE static void
-open_slot(struct lawn *lawn, uint32_t slot)
+/* Moves entries of a slot of a higher level to lower levels, as far as the work
+ * lasts. Returns whether the slot is empty now. */
+LAWN_NOINLINE static bool
+open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
 {
+    struct lawn *lawn = mowing->lawn;
     struct lawn_index *index = &lawn->index;
-    struct lawn_blade *all = lawn->blades.all;
-    uint32_t number = index->first[slot];
+    size_t moved = move_unqueued_down(lawn, slot, most);
+    uint32_t number = 0;
 
-    /* From here on, the slot's entries are in no slot; the new base determines
-     * their slots. */
-    index->base = choose_base(lawn, slot);
-    index->first[slot] = LAWN_INDEX_NONE;
-    lawn__index_clear_slot(index, slot);
-    move_unqueued_down(lawn, slot);
-    while (number != LAWN_INDEX_NONE) {
-        uint32_t next = index->entry[number].next;
-        const struct lawn_link *queue = &all[number].queue;
-
-        all[number].indexed_at = LAWN_NEVER;
-        index->count--;
-        index->moved++;
-        if (!lawn__list_empty(queue)) {
-            lawn__index_insert(index, all, number,
-                               lawn__link_deadline(queue->next));
-        }
-        number = next;
+    while (moved < most &&
+           (number = index->first[slot]) != LAWN_INDEX_NONE) {
+        lawn__index_update(index, lawn->blades.all, number);
+        moved++;
     }
+    use_work(mowing, moved);
+    if (index->first[slot] != LAWN_INDEX_NONE) {
+        return false;
+    }
+    for (uint32_t i = 0; i < index->lists; i++) {
+        if (!lawn__list_empty(
+                &index->unqueued[(size_t)slot * index->lists + i])) {
+            return false;
+        }
+    }
+    lawn__index_clear_slot(index, slot);
+    return true;
+}
+
+/* Returns the earliest time of the index, or an earlier one; tick is the first
+ * of level 0. Updates the horizon. */
+static uint64_t
+find_first(struct lawn_index *index, uint64_t tick)
+{
+    uint64_t first = tick;
+    uint64_t horizon = LAWN_NEVER;
+
+    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+        uint32_t slot =
+            lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
+        uint64_t start = lawn__index_slot_start(index, slot);
+
+        horizon = start < horizon ? start : horizon;
+        first = index->earliest[slot] < first ? index->earliest[slot] : first;
+    }
+    index->horizon = horizon;
+    return first;
+}
+
+/* Opens the slots of higher levels that contain this time, which is the first
+ * of all. The lower ones first. Returns false if that takes more work than the
+ * mow has left. */
+LAWN_NOINLINE static bool
+open_slots_of(struct lawn_mowing *mowing, uint64_t first)
+{
+    struct lawn_index *index = &mowing->lawn->index;
+
+    /* With a base right before that time, the entries move as far down as
+     * possible. */
+    if (first > index->base) {
+        lawn__index_set_base(index, first - 1);
+    }
+    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+        uint32_t slot =
+            lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
+
+        if (lawn__index_slot_start(index, slot) <= first &&
+            !open_slot(mowing, slot, mowing->work)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Opens slots that will be needed soon: on each level the one of the base and
+ * the next one. If the work does not suffice, the next mow continues. */
+LAWN_NOINLINE static void
+prepare_slots(struct lawn_mowing *mowing)
+{
+    struct lawn_index *index = &mowing->lawn->index;
+    size_t work = mowing->work;
+    size_t most = work < LAWN_MOW_PREPARE ? work : LAWN_MOW_PREPARE;
+    uint64_t prepare = LAWN_NEVER;
+
+    for (uint32_t level = 1; index->levels >> level != 0; level++) {
+        uint32_t slot = LAWN_INDEX_NONE;
+
+        while ((index->levels >> level & 1) != 0) {
+            slot = lawn__index_first_slot(index, level);
+            if (lawn__index_slots_ahead(index, slot) > 1) {
+                uint64_t ticks = UINT64_C(1) << (level * index->bits);
+                uint64_t start = lawn__index_slot_start(index, slot) - ticks;
+
+                prepare = start < prepare ? start : prepare;
+                break;
+            }
+            if (!open_slot(mowing, slot, most - (work - mowing->work))) {
+                index->prepare = 0;
+                return;
+            }
+        }
+    }
+    index->prepare = prepare;
 }
 
 /* Fires the timers due by `until`, and sets the bound for the next mow. */
@@ -395,48 +447,68 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
     struct lawn_index *index = &lawn->index;
-    uint64_t time = index->base;
+    uint64_t first = index->base;
 
     LAWN_NAIVELY(lawn__naive_mow(mowing, until));
-    while (mowing->left > 0) {
-        uint32_t slot = lawn__index_first_slot(index);
+    while (mowing->left > 0 && mowing->work > 0) {
+        uint64_t tick = lawn__index_first_tick(index);
 
-        if (slot <= index->mask) {
-            time = (index->base & ~(uint64_t)index->mask) | slot;
-            if (time > until) {
-                break;
-            }
-            index->base = time;
-            if (fire_tick(mowing, slot, time)) {
-                lawn__index_clear_slot(index, slot);
-            }
-        } else if (slot == LAWN_INDEX_NONE) {
-            time = lawn__list_empty(&lawn->last) ? LAWN_NEVER : LAWN_LAST;
+        first = tick < index->horizon ? tick : find_first(index, tick);
+        if (first > until) {
             break;
-        } else {
-            time = lawn__index_slot_start(index, slot);
-            if (time > until) {
+        }
+        if (tick >= index->horizon) {
+            if (!open_slots_of(mowing, first)) {
                 break;
             }
-            open_slot(lawn, slot);
+        } else {
+            uint32_t slot = lawn__index_slot_at(index, 0, tick);
+
+            lawn__index_set_base(index, tick);
+            if (!fire_tick(mowing, slot, tick)) {
+                break;
+            }
+            lawn__index_clear_slot(index, slot);
         }
     }
-    lawn__set_bound(lawn, time);
+    if (first > until) {
+        if (until > index->base) {
+            lawn__index_set_base(index, until);
+        }
+        if (until >= index->prepare && !lawn__is_small(lawn)) {
+            prepare_slots(mowing);
+        }
+        if (first == LAWN_NEVER && !lawn__list_empty(&lawn->last)) {
+            first = LAWN_LAST;
+        }
+    }
+    lawn__set_bound(lawn, first);
 }
 
 /* Moves the timers due at LAWN_LAST into the index, for this mow to fire.
- * Timers that its callbacks start are not included [P6]. */
+ * Timers that its callbacks start are not included [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {
-    uintptr_t key = lawn__key(lawn);
+    struct lawn_index *index = &lawn->index;
 
-    while (!lawn__list_empty(&lawn->last)) {
-        struct lawn_link *link = lawn->last.next;
+    if (!lawn__list_empty(&lawn->last)) {
+        uint32_t slot = lawn__index_slot_of(index, LAWN_LAST);
 
-        lawn__list_remove(key, link);
-        (void)lawn__index_add_timer(&lawn->index, key, lawn__timer_of(link));
+        lawn__list_splice(lawn__key(lawn),
+                          lawn__index_list_of(index, slot, LAWN_LAST),
+                          &lawn->last);
+        lawn__index_note(index, slot, LAWN_LAST);
     }
+}
+
+/* Returns how many entries a mow may process besides those that it fires. */
+static size_t
+limit_work(size_t budget)
+{
+    return budget > (SIZE_MAX - LAWN_MOW_WORK_LEAST) / LAWN_MOW_WORK
+               ? SIZE_MAX
+               : budget * LAWN_MOW_WORK + LAWN_MOW_WORK_LEAST;
 }
 
 /* Handles a mow with now >= lawn->wake, which may have work to do. */
@@ -444,19 +516,21 @@ LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing = {lawn, budget, budget, fire, arg};
-    uint64_t moved = lawn->index.moved;
+    struct lawn_mowing mowing = {lawn, budget, budget, limit_work(budget),
+                                 fire, arg};
+    size_t work = mowing.work;
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
     if (lawn->mowing != NULL) {
         return 0;
     }
     lawn__advance_clock(lawn, now);
-    if (now < lawn->bound) {
+    if (now < lawn->wake) {
         return 0; /* only the tuning had to be reviewed */
     }
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         index_last_tick(lawn);
+        now = LAWN_LAST;
     }
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
@@ -464,10 +538,9 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     lawn->wake = 0;
     mow_until(&mowing, now);
     lawn->mowing = NULL;
-    moved = lawn->index.moved - moved;
     size_t fired = mowing.budget - mowing.left;
-    if (fired == 0 && moved > lawn->moved_idle) {
-        lawn->moved_idle = moved;
+    if (fired == 0 && work - mowing.work > lawn->touched_idle) {
+        lawn->touched_idle = work - mowing.work;
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
     return fired;

@@ -1,42 +1,43 @@
-/* next.c - finds the earliest deadline, exactly [P2], and its timer.
+/* next.c - finds the earliest deadline [P2], and its timer.
  *
  * lawn->bound is never after the earliest deadline. If the first timer of the
  * front queue is due at the bound, it is the earliest; lawn_next() checks this
- * first. Otherwise it scans the earliest slot. The result of scanning a slot
- * with many entries is cached, so that starting and stopping timers with
- * earlier deadlines does not cause repeated scans.
+ * first. Otherwise it scans the slots that may contain the earliest time, but
+ * at most LAWN_NEXT_LOOKS entries. If these are not all, the result is the
+ * earliest time that any entry can have.
  *
  * lawn_next_timer() must return a timer that may fire first according to P4. So
- * it searches in the order of lawn_mow(): unqueued timers, closed blades, other
- * blades. If the front queue is a blade, there may still be timers of the first
- * two kinds.
+ * it searches in the order of lawn_mow(): unqueued timers, then blades. If the
+ * front queue is a blade, there may still be unqueued timers.
  */
 #include "internal.h"
 
-/* The result of scanning at least this many entries is cached. */
-#define LAWN_NEXT_MANY 8u
+/* Maximum number of entries that one call examines [P8]. */
+#define LAWN_NEXT_LOOKS 256u
 
-/* The result of scanning a slot. */
-struct lawn_scan {
+/* A search for the earliest timer. */
+struct lawn_search {
     uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
     const struct lawn_link *queue; /* whose first timer has it */
-    uint64_t seen;                 /* number of entries */
+    uint32_t looks;                /* entries that may still be examined */
 };
 
 /* Scans a list of unqueued timers and moves the earliest to the front, where
  * lawn_next() looks for it. It is the first timer with its deadline, so the
- * order among equal deadlines does not change [P4]. */
-static void
+ * order among equal deadlines does not change [P4]. Returns its deadline, or
+ * LAWN_NEVER. */
+static uint64_t
 scan_list(const struct lawn *lawn, struct lawn_link *list,
-          struct lawn_scan *scan)
+          struct lawn_search *search)
 {
+    uint64_t earliest = LAWN_NEVER;
     struct lawn_link *first = NULL;
 
-    for (struct lawn_link *link = list->next; link != list; link = link->next) {
-        scan->seen++;
-        if (lawn__link_deadline(link) < scan->next) {
-            scan->next = lawn__link_deadline(link);
-            scan->queue = list;
+    for (struct lawn_link *link = list->next;
+         link != list && search->looks > 0; link = link->next) {
+        search->looks--;
+        if (lawn__link_deadline(link) < earliest) {
+            earliest = lawn__link_deadline(link);
             first = link;
         }
     }
@@ -44,126 +45,140 @@ scan_list(const struct lawn *lawn, struct lawn_link *list,
         lawn__list_remove(lawn__key(lawn), first);
         lawn__list_prepend(lawn__key(lawn), list, first);
     }
+    if (earliest < search->next) {
+        search->next = earliest;
+        search->queue = list;
+    }
+    return earliest;
 }
 
-/* Scans the blades with an entry in a slot and updates the entries; those that
- * belong to other slots are moved. If several blades have the same first
- * deadline, a closed blade is preferred, because it fires first [P4]. */
-static void
-scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_scan *scan)
+/* Scans the blades with an entry in a slot, and corrects the entries: they may
+ * move to other slots. Returns the earliest deadline in the slot, or
+ * LAWN_NEVER. */
+static uint64_t
+scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {
     struct lawn_index *index = &lawn->index;
     struct lawn_blade *all = lawn->blades.all;
+    uint64_t earliest = LAWN_NEVER;
     uint32_t number = index->first[slot];
+    uint64_t ticks = UINT64_C(1)
+                     << (lawn__index_level_of(index, slot) * index->bits);
+    uint64_t start = lawn__index_slot_start(index, slot);
 
-    while (number != LAWN_INDEX_NONE) {
+    while (number != LAWN_INDEX_NONE && search->looks > 0) {
         uint32_t after = index->entry[number].next;
         const struct lawn_link *queue = &all[number].queue;
         uint64_t time = lawn__list_empty(queue)
                             ? LAWN_NEVER
                             : lawn__link_deadline(queue->next);
 
-        scan->seen++;
-        if (time == LAWN_NEVER || lawn__index_slot_of(index, time) != slot) {
-            lawn__index_update(index, all, number, slot);
+        search->looks--;
+        if (time == LAWN_NEVER || time - start >= ticks) {
+            lawn__index_update(index, all, number);
         } else {
-            /* Required for correctness: no entry may be before the bound [I6]
-             * or before the known time of its slot [I10]. */
             all[number].indexed_at = time;
-            if (time < scan->next ||
-                (time == scan->next && all[number].ttl == LAWN_NEVER)) {
-                scan->next = time;
-                scan->queue = queue;
+            earliest = time < earliest ? time : earliest;
+            if (time < search->next) {
+                search->next = time;
+                search->queue = queue;
+            }
+            if (ticks == 1) {
+                break;
             }
         }
         number = after;
     }
+    return earliest;
 }
 
-/* Returns whether a timer still has the known time. Unqueued timers added later
- * may precede it in its list [I10]. */
+/* Returns whether the earliest time of the slot was found, or the slot is
+ * empty. */
 static bool
-is_known_valid(const struct lawn_index *index)
-{
-    const struct lawn_link *link = index->known_queue->next;
-
-    while (link != index->known_queue &&
-           lawn__link_deadline(link) < index->known_time) {
-        link = link->next;
-    }
-    return link != index->known_queue &&
-           lawn__link_deadline(link) == index->known_time;
-}
-
-/* Finds the earliest deadline in the known slot. The timers added since it was
- * scanned are the only earlier ones; each list begins with its earliest
- * [I10]. */
-static void
-scan_known(const struct lawn_index *index, struct lawn_scan *scan)
-{
-    scan->next = index->known_time;
-    scan->queue = index->known_queue;
-    for (uint32_t i = 0; i < index->lists; i++) {
-        const struct lawn_link *list =
-            &index->unqueued[index->known * index->lists + i];
-
-        if (!lawn__list_empty(list) &&
-            lawn__link_deadline(list->next) < scan->next) {
-            scan->next = lawn__link_deadline(list->next);
-            scan->queue = list;
-        }
-    }
-}
-
-/* Returns the earliest deadline in a slot, or LAWN_NEVER. */
-static uint64_t
-scan_slot(struct lawn *lawn, uint32_t slot, const struct lawn_link **front)
+scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {
     struct lawn_index *index = &lawn->index;
-    struct lawn_scan scan = {LAWN_NEVER, NULL, 0};
+    uint64_t earliest = LAWN_NEVER;
 
-    if (slot == index->known && is_known_valid(index)) {
-        scan_known(index, &scan);
-    } else {
-        for (uint32_t i = 0; i < index->lists; i++) {
-            scan_list(lawn, &index->unqueued[slot * index->lists + i], &scan);
-        }
-        scan_blades(lawn, slot, &scan);
-        lawn->looked += scan.seen;
-        if (scan.seen >= LAWN_NEXT_MANY && scan.next != LAWN_NEVER) {
-            index->known = slot;
-            index->known_time = scan.next;
-            index->known_queue = scan.queue;
-            lawn__set_bound(lawn, lawn->bound);
+    if (slot <= index->mask) {
+        /* All its unqueued timers are due at the same tick. */
+        const struct lawn_link *list =
+            lawn__index_list_of(index, slot, index->earliest[slot]);
+
+        if (!lawn__list_empty(list)) {
+            search->next = index->earliest[slot];
+            search->queue = list;
+            return true;
         }
     }
-    *front = scan.queue;
-    return scan.next;
+    for (uint32_t i = 0; i < index->lists; i++) {
+        uint64_t time = scan_list(
+            lawn, &index->unqueued[(size_t)slot * index->lists + i], search);
+
+        earliest = time < earliest ? time : earliest;
+    }
+    uint64_t time = scan_blades(lawn, slot, search);
+    earliest = time < earliest ? time : earliest;
+    if (search->looks == 0) {
+        return false;
+    }
+    if (earliest != LAWN_NEVER) {
+        index->earliest[slot] = earliest;
+    } else {
+        lawn__index_clear_slot(index, slot);
+    }
+    return true;
 }
 
-/* Returns the earliest deadline, and sets *front to a queue that begins with
- * it. */
-static uint64_t
-find_earliest(struct lawn *lawn, const struct lawn_link **front)
+/* Returns the slot that may contain the earliest time, or NONE. */
+static uint32_t
+find_first_slot(const struct lawn_index *index)
 {
-    uint64_t next = LAWN_NEVER;
+    uint32_t first = LAWN_INDEX_NONE;
 
-    *front = NULL;
-    uint32_t slot = 0;
-    while (next == LAWN_NEVER &&
-           (slot = lawn__index_first_slot(&lawn->index)) != LAWN_INDEX_NONE) {
-        next = scan_slot(lawn, slot, front);
-        if (next == LAWN_NEVER) {
-            lawn__index_clear_slot(&lawn->index, slot);
+    for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
+        uint32_t slot =
+            lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
+
+        if (first == LAWN_INDEX_NONE ||
+            index->earliest[slot] < index->earliest[first]) {
+            first = slot;
         }
     }
-    if (next == LAWN_NEVER && !lawn__list_empty(&lawn->last)) {
-        next = LAWN_LAST;
-        *front = &lawn->last;
+    return first;
+}
+
+/* Returns the earliest deadline, or an earlier time if too many entries would
+ * have to be examined. search->next is the earliest deadline that was found;
+ * if it is the result, it is exact. */
+static uint64_t
+find_earliest(struct lawn *lawn, struct lawn_search *search)
+{
+    struct lawn_index *index = &lawn->index;
+    uint64_t next = LAWN_NEVER;
+
+    *search = (struct lawn_search){LAWN_NEVER, NULL, LAWN_NEXT_LOOKS};
+    for (;;) {
+        uint32_t slot = find_first_slot(index);
+
+        next = slot != LAWN_INDEX_NONE ? index->earliest[slot] : LAWN_NEVER;
+        if (search->next <= next || !scan_slot(lawn, slot, search)) {
+            break;
+        }
+    }
+    if (search->next == LAWN_NEVER && next == LAWN_NEVER &&
+        !lawn__list_empty(&lawn->last)) {
+        next = search->next = LAWN_LAST;
+        search->queue = &lawn->last;
+    }
+    uint64_t looked = LAWN_NEXT_LOOKS - search->looks;
+    lawn->looked += looked;
+    if (looked > lawn->touched_idle) {
+        lawn->touched_idle = looked;
     }
     if (lawn->mowing == NULL) {
         lawn__set_bound(lawn, next);
-        lawn->front = *front;
+        lawn->front = search->next == next ? search->queue : NULL;
     }
     return next;
 }
@@ -182,54 +197,62 @@ is_front_valid(const struct lawn *lawn)
 uint64_t
 lawn_next(struct lawn *lawn)
 {
+    struct lawn_search search;
+
     LAWN_NAIVELY(return lawn__naive_next(lawn));
-    const struct lawn_link *front = NULL;
-    return is_front_valid(lawn) ? lawn->bound : find_earliest(lawn, &front);
+    return is_front_valid(lawn) ? lawn->bound : find_earliest(lawn, &search);
 }
 
-/* Returns the first unqueued timer with the earliest deadline, or NULL. Moves
- * it to the front of its list, as scan_list() does, so that it is found sooner
- * the next time. */
+/* Returns the unqueued timer with this deadline that was started first, or
+ * NULL: it is at the highest level. Moves it to the front of its list, as
+ * scan_list() does, so that it is found sooner the next time. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next)
 {
-    struct lawn_link *list = lawn__index_list_of(
-        &lawn->index, lawn__index_slot_of(&lawn->index, next), next);
-    struct lawn_link *link = list->next;
+    struct lawn_index *index = &lawn->index;
+    uint32_t looks = LAWN_NEXT_LOOKS;
 
-    while (link != list && lawn__link_deadline(link) != next) {
-        lawn->looked++;
-        link = link->next;
+    for (uint32_t level = 32; level-- > 0;) {
+        if ((index->levels >> level & 1) == 0) {
+            continue;
+        }
+        uint32_t slot = lawn__index_slot_at(index, level, next);
+        struct lawn_link *list = lawn__index_list_of(index, slot, next);
+        struct lawn_link *link = list->next;
+
+        while (link != list && lawn__link_deadline(link) != next && looks > 0) {
+            looks--;
+            link = link->next;
+        }
+        if (link != list && lawn__link_deadline(link) == next) {
+            if (link != list->next) {
+                lawn__list_remove(lawn__key(lawn), link);
+                lawn__list_prepend(lawn__key(lawn), list, link);
+            }
+            lawn->looked += LAWN_NEXT_LOOKS - looks;
+            return link;
+        }
     }
-    if (link == list) {
-        return NULL;
-    }
-    if (link != list->next) {
-        lawn__list_remove(lawn__key(lawn), link);
-        lawn__list_prepend(lawn__key(lawn), list, link);
-    }
-    return link;
+    lawn->looked += LAWN_NEXT_LOOKS - looks;
+    return NULL;
 }
 
 struct lawn_timer *
 lawn_next_timer(struct lawn *lawn)
 {
-    bool closed = lawn->closed != 0 && lawn->index.base <= lawn->closed;
-    const struct lawn_link *front = lawn->front;
-    uint64_t next = lawn->bound;
+    struct lawn_search search = {lawn->bound, lawn->front, 0};
 
     LAWN_NAIVELY(return lawn__naive_next_timer(lawn));
-    if (LAWN_UNLIKELY(closed)) {
-        /* Only a scan distinguishes closed blades from others. */
-        lawn->index.known = LAWN_INDEX_NONE;
-        lawn->index.known_time = 0;
-    }
-    if (closed || !is_front_valid(lawn)) {
-        next = find_earliest(lawn, &front);
-    }
-    if (next == LAWN_NEVER) {
+    if (lawn_count(lawn) == 0) {
         return NULL;
     }
-    struct lawn_link *unqueued = find_unqueued_at(lawn, next);
-    return lawn__timer_of(unqueued != NULL ? unqueued : front->next);
+    /* If the entries examined belong to empty blades only, they are removed,
+     * so the search goes on behind them. */
+    if (!is_front_valid(lawn)) {
+        do {
+            (void)find_earliest(lawn, &search);
+        } while (search.queue == NULL);
+    }
+    struct lawn_link *unqueued = find_unqueued_at(lawn, search.next);
+    return lawn__timer_of(unqueued != NULL ? unqueued : search.queue->next);
 }

@@ -38,6 +38,17 @@ count_misses(const struct lawn *lawn)
     return lawn->tuning.misses + lawn->misses;
 }
 
+/* Decides whether lawn_start() may use its fast path. */
+void
+lawn__tuning_settle(struct lawn *lawn)
+{
+    lawn->plain_mask = lawn->tuning.trial || lawn->tuning.bypass ||
+                               lawn->resolution != 1 || lawn->settled != 0
+                           ? 0
+                           : UINT64_MAX;
+    lawn__move_clock(lawn, lawn->now);
+}
+
 /* Sets the mode and begins or ends a trial. */
 static void
 set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
@@ -50,9 +61,7 @@ set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
     lawn->tuning.trial = trial;
     lawn->tuning.bypass = bypass;
     lawn->blades.stripe = stripe;
-    lawn->plain_mask =
-        trial || bypass || lawn->resolution != 1 ? 0 : UINT64_MAX;
-    lawn__move_clock(lawn, lawn->now);
+    lawn__tuning_settle(lawn);
     lawn__set_bound(lawn, lawn->bound);
 }
 

@@ -40,6 +40,7 @@ struct lawn_tuning {
 
 void lawn__tuning_reset(struct lawn *lawn);
 void lawn__tuning_keep(struct lawn *lawn);
+void lawn__tuning_settle(struct lawn *lawn);
 void lawn__tuning_request_review(struct lawn *lawn);
 void lawn__tuning_review(struct lawn *lawn);
 
