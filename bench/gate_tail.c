@@ -62,7 +62,7 @@ fini_tail(struct tail *tail, struct gate_tail *out)
     struct lawn_counters stats;
 
     lawn_stats(tail->lawn, &stats);
-    out->moved = (double)stats.moved_idle;
+    out->moved = (double)stats.touched_idle;
     out->blades = (double)stats.blades;
     lawn_free(tail->lawn);
     free(tail->timers);

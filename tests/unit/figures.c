@@ -17,7 +17,7 @@
 struct cost {
     uint64_t unqueued_starts;
     uint64_t moved;
-    uint64_t moved_idle;
+    uint64_t touched_idle;
     uint64_t looked;
     uint64_t ahead;
     uint64_t live_blades;
@@ -35,7 +35,7 @@ cost_add(struct cost *cost, const struct lawn *lawn)
     lawn_stats(lawn, &stats);
     cost->unqueued_starts += stats.unqueued_starts;
     cost->moved += stats.moved;
-    cost->moved_idle += stats.moved_idle;
+    cost->touched_idle += stats.touched_idle;
     cost->looked += stats.looked;
     cost->ahead += stats.ahead;
     cost->live_blades += stats.live_blades;
@@ -57,7 +57,7 @@ cost_check(const struct cost *cost, const struct cost *bound)
     cost_at_most("unqueued starts", cost->unqueued_starts,
                  bound->unqueued_starts);
     cost_at_most("moved", cost->moved, bound->moved);
-    cost_at_most("moved idle", cost->moved_idle, bound->moved_idle);
+    cost_at_most("moved idle", cost->touched_idle, bound->touched_idle);
     cost_at_most("looked", cost->looked, bound->looked);
     cost_at_most("ahead", cost->ahead, bound->ahead);
     cost_at_most("live blades", cost->live_blades, bound->live_blades);
@@ -179,7 +179,7 @@ TEST(timers_of_few_ttls_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 9948743,
                                       .moved = 55167917,
-                                      .moved_idle = 51239,
+                                      .touched_idle = 51239,
                                       .looked = 702085,
                                       .live_blades = 44147,
                                       .bytes = 600056250};
@@ -219,7 +219,7 @@ TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 81031643,
                                       .moved = 46260354,
-                                      .moved_idle = 1984,
+                                      .touched_idle = 1984,
                                       .looked = 1933822,
                                       .live_blades = 40766,
                                       .bytes = 132017500};
@@ -240,7 +240,7 @@ TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 2407925276,
                                       .moved = 1658606680,
-                                      .moved_idle = 1727677,
+                                      .touched_idle = 1727677,
                                       .looked = 25015841,
                                       .live_blades = 72689,
                                       .bytes = 85910000};
@@ -263,7 +263,7 @@ TEST(timers_of_many_kinds_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 28940747,
                                       .moved = 21826875,
-                                      .moved_idle = 92234,
+                                      .touched_idle = 92234,
                                       .looked = 524131,
                                       .live_blades = 151806,
                                       .bytes = 937001648};

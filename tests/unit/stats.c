@@ -116,8 +116,8 @@ TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
     }
     struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    CHECK(stats.moved_idle > 0);
-    CHECK(stats.moved_idle <= stats.blades);
+    CHECK(stats.touched_idle > 0);
+    CHECK(stats.touched_idle <= stats.blades);
     scene_end(&s);
 }
 
@@ -157,7 +157,7 @@ TEST(a_jump_to_just_before_all_deadlines_moves_each_blade_once)
     struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
     CHECK_EQ(stats.unqueued_starts, 0);
-    CHECK(stats.moved_idle <= TTLS + 1);
+    CHECK(stats.touched_idle <= TTLS + 1);
     scene_end(&s);
     free(probes);
 }

@@ -239,7 +239,7 @@ TEST(a_mow_that_fires_nothing_is_short_also_with_few_timers_per_ttl)
     CHECK_EQ(mow(&s, 99000), 0);
     struct lawn_counters stats;
     lawn_stats(s.lawn, &stats);
-    CHECK(stats.moved_idle <= stats.blades);
+    CHECK(stats.touched_idle <= stats.blades);
     scene_end(&s);
     free(probes);
 }
