@@ -175,7 +175,7 @@ check_slot(struct lawn_checking *checking, uint32_t slot)
         return report_broken(checking, "[I5] a slot in use is not marked",
                              unqueued);
     }
-    if (marked && ((index->levels >> level) & 1) == 0) {
+    if (marked && level > 0 && ((index->levels >> level) & 1) == 0) {
         return report_broken(checking, "[I5] a level in use is not marked",
                              unqueued);
     }

@@ -89,14 +89,12 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     }
 }
 
-/* Moves the base, past slots that are not marked. */
+/* Called before the base moves to another slot of level 1 or higher. */
 void
-lawn__index_set_base(struct lawn_index *index, uint64_t base)
+lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 {
-    uint64_t changed = index->base ^ base;
+    uint64_t changed = (index->base ^ base) >> index->bits;
 
-    index->base = base;
-    changed >>= index->bits;
     for (uint32_t level = 1; changed != 0; level++) {
         uint32_t shift = level * index->bits;
         uint64_t slot = shift < 64 ? (base >> shift) + 2 : 2;
@@ -109,31 +107,29 @@ lawn__index_set_base(struct lawn_index *index, uint64_t base)
     }
 }
 
-/* Called when a slot gets an earlier time than it had, or its first one. */
+/* Called when a slot of a higher level than 0 gets an earlier time than it had,
+ * or its first one. */
 void
 lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     uint32_t level = lawn__index_level_of(index, slot);
     uint32_t digit = slot & index->mask;
+    uint64_t ticks = UINT64_C(1) << (level * index->bits);
+    uint64_t start = time & ~(ticks - 1);
 
     index->earliest[slot] = time;
     index->occupied[level * index->words + digit / 64] |= UINT64_C(1)
                                                           << (digit % 64);
     index->levels |= 1u << level;
-    if (level > 0) {
-        uint64_t ticks = UINT64_C(1) << (level * index->bits);
-        uint64_t start = time & ~(ticks - 1);
-
-        if (start < index->horizon) {
-            index->horizon = start;
-        }
-        if (start - ticks < index->prepare) {
-            index->prepare = start - ticks;
-        }
+    if (start < index->horizon) {
+        index->horizon = start;
+    }
+    if (start - ticks < index->prepare) {
+        index->prepare = start - ticks;
     }
 }
 
-/* The slot must be empty. */
+/* A slot of a higher level than 0, which must be empty. */
 void
 lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
 {

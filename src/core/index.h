@@ -66,7 +66,8 @@ struct lawn_index {
     struct lawn_index_entry *entry; /* per blade */
     uint64_t prepare;   /* when the next slot can be opened ahead of time */
     uint64_t moved;     /* as in struct lawn_counters */
-    uint32_t levels;    /* bit L is set if a slot of level L is marked */
+    uint32_t levels;    /* bit L is set if a slot of level L is marked; not used
+                         * for level 0 */
     uint32_t count;     /* blades with an entry */
     uint32_t bits;      /* log2 of the ticks of a slot of level 1 */
     uint32_t slot_bits; /* log2 of the slots per level: bits + 1 */
@@ -174,21 +175,53 @@ lawn__index_first_slot(const struct lawn_index *index, uint32_t level)
 static inline uint64_t
 lawn__index_first_tick(const struct lawn_index *index)
 {
-    if ((index->levels & 1) == 0) {
-        return LAWN_NEVER;
+    uint32_t from = (uint32_t)index->base & index->mask;
+    uint64_t bits = index->occupied[from / 64] >> (from % 64);
+
+    if (LAWN_LIKELY(bits != 0)) {
+        return index->base + (uint32_t)__builtin_ctzll(bits);
     }
-    return index->earliest[lawn__index_first_slot(index, 0)];
+    uint32_t slot = lawn__index_first_slot(index, 0);
+    return slot != LAWN_INDEX_NONE
+               ? index->base + lawn__index_slots_ahead(index, slot)
+               : LAWN_NEVER;
 }
 
 void lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time);
+void lawn__index_enter_slots(struct lawn_index *index, uint64_t base);
 
 /* Called when a time is added to a slot. */
 static inline void
 lawn__index_note(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     if (time < index->earliest[slot]) {
-        lawn__index_lower(index, slot, time);
+        if (slot <= index->mask) {
+            index->earliest[slot] = time;
+            index->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+        } else {
+            lawn__index_lower(index, slot, time);
+        }
     }
+}
+
+/* Moves the base, past slots that are not marked. */
+static inline void
+lawn__index_set_base(struct lawn_index *index, uint64_t base)
+{
+    if (LAWN_UNLIKELY((index->base ^ base) >> index->bits != 0)) {
+        lawn__index_enter_slots(index, base);
+    }
+    index->base = base;
+}
+
+/* A slot of level 0, which must be empty. */
+static inline void
+lawn__index_clear_tick(struct lawn_index *index, uint32_t slot)
+{
+    LAWN_ASSERT(index->first[slot] == LAWN_INDEX_NONE,
+                "[I5] a slot that contains entries is cleared");
+    index->earliest[slot] = LAWN_NEVER;
+    index->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 }
 
 unsigned lawn__index_clamp_bits(unsigned wanted);
@@ -197,7 +230,6 @@ size_t lawn__index_count_slots(unsigned slot_bits);
 size_t lawn__index_count_words(unsigned slot_bits);
 void lawn__index_init(struct lawn_index *index, unsigned slot_bits,
                       uint64_t base, uintptr_t key);
-void lawn__index_set_base(struct lawn_index *index, uint64_t base);
 void lawn__index_clear_slot(struct lawn_index *index, uint32_t slot);
 void lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
                         uint32_t number, uint64_t time);

@@ -373,7 +373,7 @@ find_first(struct lawn_index *index, uint64_t tick)
     uint64_t first = tick;
     uint64_t horizon = LAWN_NEVER;
 
-    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
         uint64_t start = lawn__index_slot_start(index, slot);
@@ -398,7 +398,7 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     if (first > index->base) {
         lawn__index_set_base(index, first - 1);
     }
-    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
 
@@ -468,7 +468,7 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
             if (!fire_tick(mowing, slot, tick)) {
                 break;
             }
-            lawn__index_clear_slot(index, slot);
+            lawn__index_clear_tick(index, slot);
         }
     }
     if (first > until) {

@@ -124,6 +124,8 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     }
     if (earliest != LAWN_NEVER) {
         index->earliest[slot] = earliest;
+    } else if (slot <= index->mask) {
+        lawn__index_clear_tick(index, slot);
     } else {
         lawn__index_clear_slot(index, slot);
     }
@@ -134,7 +136,7 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 static uint32_t
 find_first_slot(const struct lawn_index *index)
 {
-    uint32_t first = LAWN_INDEX_NONE;
+    uint32_t first = lawn__index_first_slot(index, 0);
 
     for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
@@ -213,7 +215,7 @@ find_unqueued_at(struct lawn *lawn, uint64_t next)
     uint32_t looks = LAWN_NEXT_LOOKS;
 
     for (uint32_t level = 32; level-- > 0;) {
-        if ((index->levels >> level & 1) == 0) {
+        if (((index->levels | 1) >> level & 1) == 0) {
             continue;
         }
         uint32_t slot = lawn__index_slot_at(index, level, next);
