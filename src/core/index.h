@@ -104,7 +104,8 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
 {
     LAWN_NAIVELY(return 0);
     uint64_t distance = time - index->base;
-    uint32_t level = index->level[63u ^ (uint32_t)__builtin_clzll(distance | 1)];
+    uint32_t level =
+        index->level[63u ^ (uint32_t)__builtin_clzll(distance | 1)];
 
     level -= time < index->reach[level];
     return lawn__index_slot_at(index, level, time);

@@ -375,8 +375,7 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     size_t moved = move_unqueued_down(lawn, slot, most);
     uint32_t number = 0;
 
-    while (moved < most &&
-           (number = index->first[slot]) != LAWN_INDEX_NONE) {
+    while (moved < most && (number = index->first[slot]) != LAWN_INDEX_NONE) {
         lawn__index_update(index, lawn->blades.all, number);
         moved++;
     }
@@ -583,7 +582,9 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
         lawn->touched_idle = work - mowing.work;
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
-    return fired;
+    /* Out of work, but not of budget: there is more to do. */
+    return LAWN_UNLIKELY(mowing.left > 0 && lawn->bound <= now) ? budget
+                                                                : fired;
 }
 
 void
