@@ -53,9 +53,9 @@ queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
 {
     static const struct lawn_options sizes[] = {
         [QUEUE_SMALL] = {.blades = 8, .slot_bits = 4},
-        [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 5},
-        [QUEUE_LARGE] = {.blades = SIZE_MAX, .slot_bits = 6},
-        [QUEUE_LEASES] = {.blades = 1024, .slot_bits = 5},
+        [QUEUE_MIDDLE] = {.blades = 128, .slot_bits = 4},
+        [QUEUE_LARGE] = {.blades = SIZE_MAX, .slot_bits = 5},
+        [QUEUE_LEASES] = {.blades = 1024, .slot_bits = 4},
     };
     struct lawn_options options = sizes[size];
     size_t known_size = 0;

@@ -162,12 +162,27 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     all[number].indexed_at = time;
     index->entry[number].next = second;
     index->entry[number].prev = LAWN_INDEX_NONE;
-    index->entry[number].slot = (uint16_t)slot;
     index->first[slot] = (uint16_t)number;
     if (second != LAWN_INDEX_NONE) {
         index->entry[second].prev = (uint16_t)number;
     }
     lawn__index_note(index, slot, time);
+}
+
+/* Returns the slot of a blade's entry, which is the first in its slot. The level
+ * is at least the one of an entry that is inserted now. */
+static inline uint32_t
+find_slot(const struct lawn_index *index, const struct lawn_blade *all,
+          uint32_t number)
+{
+    uint64_t time = all[number].indexed_at;
+    uint32_t slot = lawn__index_slot_of(index, time);
+
+    for (uint32_t level = lawn__index_level_of(index, slot);
+         index->first[slot] != number;) {
+        slot = lawn__index_slot_at(index, ++level, time);
+    }
+    return slot;
 }
 
 /* Removes a blade from its slot. The slot remains marked until it is
@@ -178,15 +193,12 @@ unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
 {
     struct lawn_index_entry entry = index->entry[number];
 
-    (void)all;
     LAWN_ASSERT(all[number].indexed_at != LAWN_NEVER,
                 "[I3] a blade has no entry");
     if (entry.prev != LAWN_INDEX_NONE) {
         index->entry[entry.prev].next = entry.next;
     } else {
-        LAWN_ASSERT(index->first[entry.slot] == number,
-                    "[I4] an entry is not in its slot");
-        index->first[entry.slot] = entry.next;
+        index->first[find_slot(index, all, number)] = entry.next;
     }
     if (entry.next != LAWN_INDEX_NONE) {
         index->entry[entry.next].prev = entry.prev;

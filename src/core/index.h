@@ -46,11 +46,10 @@ struct lawn_blade;
 /* Means "no slot" or "no blade". */
 #define LAWN_INDEX_NONE UINT16_MAX
 
-/* The previous and next entry of the same slot, by blade number; the slot. */
+/* The previous and next entry of the same slot, by blade number. */
 struct lawn_index_entry {
     uint16_t next;
     uint16_t prev;
-    uint16_t slot;
 };
 
 struct lawn_index {

@@ -45,6 +45,7 @@ struct lawn_mowing {
     size_t left;   /* remaining budget */
     size_t budget; /* maximum number of timers to fire */
     size_t work;   /* maximum number of other entries to process [P8] */
+    bool complete; /* no due timer is left */
     lawn_fire_fn *fire;
     void *arg;
 };

@@ -477,6 +477,7 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
     struct lawn *lawn = mowing->lawn;
     struct lawn_index *index = &lawn->index;
 
+    mowing->complete = true;
     if (until > index->base) {
         lawn__index_set_base(index, until);
     }
@@ -555,8 +556,8 @@ LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing = {lawn, budget, budget, limit_work(budget),
-                                 fire, arg};
+    struct lawn_mowing mowing = {lawn,  budget, budget, limit_work(budget),
+                                 false, fire,   arg};
     size_t work = mowing.work;
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
@@ -583,8 +584,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
     /* Out of work, but not of budget: there is more to do. */
-    return LAWN_UNLIKELY(mowing.left > 0 && lawn->bound <= now) ? budget
-                                                                : fired;
+    return mowing.complete || mowing.left == 0 ? fired : budget;
 }
 
 void
