@@ -99,7 +99,7 @@ serve(struct look *look, struct queue *queue)
     bool waits = queue_promote_due(queue, look->times.now, 0) > 0;
     if ((waits && sink->kind != QUEUE_SINK_NONE) ||
         (sink->dead.size > 0 && queue_dead_count(queue) > 0)) {
-        drain_start(queue, look->db);
+        drain_start(queue, look->db, look->name);
         next = handover_run(look->ctx, look->name, queue, &look->times,
                             &look->budget);
         if (!drain_end(queue)) {
