@@ -173,9 +173,9 @@ struct lawn_counters {
     uint64_t moved;           /* index entries moved or dropped */
     uint64_t moved_idle;      /* maximum of moved in a mow that fired nothing */
     uint64_t looked;          /* index entries that lawn_next() and
-                                 lawn_next_timer() examined, plus those that
-                                 mows skipped to fire timers started before a
-                                 change of the resolution first */
+                                 lawn_next_timer() examined, plus entries that
+                                 a mow skipped because timers started before a
+                                 change of the resolution fire before theirs */
     uint64_t ahead;           /* timers that mows prefetched */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: more than twice the number
@@ -226,11 +226,12 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, in the order of P4. Returns the number of timers fired. If that is
  * less than budget and no callback called lawn_halt(), no due timer remains
- * [P2]. Otherwise the remaining due timers fire first in the next mow. The TTLs
- * of timers that are started before that mow count from lawn_now(). O(timers
- * fired + index entries processed) [P8], and O(1) if there are neither. The
- * index contains each unqueued timer and one entry per blade. An entry is
- * processed when now reaches its slot, at most once per level of the index.
+ * [P2]. Otherwise the remaining due timers fire first in the next mow.
+ * lawn_now() is the new time even then, so TTLs of timers started between the
+ * two mows count from it. O(timers fired + index entries processed) [P8], and
+ * O(1) if there are neither. The index contains each unqueued timer and one
+ * entry per blade. An entry is processed when now reaches its slot, at most
+ * once per level of the index.
  *
  * A now before lawn_now() leaves the time unchanged and fires the timers that
  * are due at that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1.
