@@ -219,12 +219,12 @@ void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t deadline);
 
-/* Starts a timer, or restarts a running one, so that it fires periodically:
- * lawn_loop_every() for the first time after one period, lawn_loop_every_at()
- * for the first time at the time first. If first is in the past, the timer is
- * due at the next tick at the latest; at a fixed rate, the periods since first
- * count as overdue [L5]. A period of 0 counts as one tick. Cannot fail. O(1) in
- * the worst case. */
+/* Starts a timer, or restarts a running one, so that it fires periodically.
+ * With lawn_loop_every() it is first due after one period, with
+ * lawn_loop_every_at() at the time that the argument first specifies. If first
+ * is in the past, the timer is due at the next tick at the latest; at a fixed
+ * rate, the periods since first count as overdue [L5]. A period of 0 counts as
+ * one tick. Cannot fail. O(1) in the worst case. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,

@@ -230,7 +230,8 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  * with timer->id and timer->payload. That start can fail like any other, and
  * then the timer is lost. A limit on the number of timers does not cause this,
  * because the timer that fires no longer counts. A limit on memory does not
- * cause it while the store uses a few times 64 KiB less than the limit. */
+ * cause it while the limit exceeds the memory in use by several blocks of 64
+ * KiB plus the size of the payload. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 

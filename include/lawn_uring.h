@@ -23,9 +23,9 @@
  * queue. The caller submits it together with its own entries before it waits.
  * The kernel counts from the submission, so a timer is late by the time that
  * the entry waited in the queue. If the queue is full, the adapter submits all
- * its entries at once. Therefore do not start or stop timers between getting an
- * entry and preparing it, nor between the entries of a chain (IOSQE_IO_LINK),
- * which the adapter's entry would join.
+ * entries in it at once, including those of the caller. Therefore do not start
+ * or stop timers between getting an entry and preparing it, nor between the
+ * entries of a chain (IOSQE_IO_LINK), which the adapter's entry would join.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Call the
  * functions on the thread that submits to the ring. Link with -llawn_uring

@@ -4,10 +4,12 @@
  * mailbox. Each worker owns one or more shards; at any time only the owner of a
  * shard accesses its lawn. Any thread may start, restart and stop a timer. On
  * the worker that owns the timer, such a call changes the worker's own lawn. On
- * any other thread, a start posts a message to the owner's mailbox, and a stop
- * marks the timer as stopped with a compare-and-swap. The owner runs the
- * callback of the timer. A turn of a worker takes messages and fires due
- * timers, see lawn_worker_turn().
+ * any other thread, a stop marks the timer as stopped with a compare-and-swap.
+ * A start posts a message to the owner's mailbox. Most restarts need no
+ * message: if the timer is still on the owner's lawn and the new deadline is
+ * not earlier than the old one, a compare-and-swap is usually enough. The owner
+ * runs the callback of the timer. A turn of a worker takes messages and fires
+ * due timers, see lawn_worker_turn().
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
@@ -56,11 +58,11 @@
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds; the options may set
- * another one. If a thread that is not a worker of the set, or not the timer's
- * worker, starts a timer, the call reads the clock and the TTL counts from that
- * time. On the timer's worker the TTL counts from lawn_worker_now(). In a
- * callback this is the time when the callback began, so a callback that takes
- * long should call lawn_worker_update() before it starts timers.
+ * another one. If any thread other than the timer's worker starts a timer, the
+ * call reads the clock and the TTL counts from that time. On the timer's worker
+ * the TTL counts from lawn_worker_now(). In a callback this is the time when
+ * the callback began, so a callback that takes long should call
+ * lawn_worker_update() before it starts timers.
  *
  * PROMISES
  *
@@ -70,16 +72,17 @@
  * timer may be late by up to 1/1024 of its TTL if its message is processed
  * after a start that was made later. In addition:
  *   C1  One end: each start ends in exactly one way: the timer fires, is
- *       stopped, is started again, or is left by lawn_workers_close().
+ *       stopped, is started again, or is made idle by lawn_workers_close(),
+ *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; false means that the
  *       start has ended or is ending in another way, or that a concurrent start
  *       overrides the stop.
  *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, the library
- *       does not refer to the timer, and neither the callback nor left() of
- *       lawn_workers_close() is running for it, unless one of them made this
- *       call; so the caller may free the timer; the callback and left() may
- *       also free their own timer without this call.
+ *       does not refer to the timer. Neither its callback nor left() of
+ *       lawn_workers_close() is running for it, unless the call was made in
+ *       that callback or left(). So the caller may free the timer. The callback
+ *       and left() may also free their own timer without this call.
  *   C4  One callback: at most one callback of a timer runs at a time, on the
  *       worker that owns the timer.
  *   C5  Local calls are cheap: on the worker that owns the timer, starting and
@@ -230,8 +233,9 @@ struct lawn_workers_counters {
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
     uint64_t fires;     /* callbacks called */
-    uint64_t messages;  /* messages taken from mailboxes: starts by other
-                           threads, and requests of lawn_workers_stop_sync() */
+    uint64_t messages;  /* messages taken from mailboxes: those starts by other
+                           threads that need a message, and requests of
+                           lawn_workers_stop_sync() */
     uint64_t turns;     /* turns */
     uint64_t wakes;     /* turns for which another thread woke the worker */
     uint64_t late_most; /* maximum lateness of a timer, in ticks */
@@ -400,9 +404,10 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * if called on a worker of the set, where it does nothing.
  *
  * A start that is in progress when the set is closed either fails and changes
- * nothing, or ends like any other start: the timer fires, is left, is stopped
- * or is started again. A timer that is moving to an attached thread at that
- * time may be passed to left() even if it is due. */
+ * nothing, or ends like any other start: the timer fires, is stopped, is
+ * started again, or is made idle and passed to left() [C1]. A timer that is
+ * moving to an attached thread at that time may be passed to left() even if it
+ * is due. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 

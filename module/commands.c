@@ -36,7 +36,7 @@ next_wakeup(struct call *call)
         return queue_next(queue);
     }
     (void)queue_promote_due(queue, call->now, command_limits.max_batch);
-    return queue_next_pending(queue);
+    return queue_next_waiting(queue);
 }
 
 /* Returns true if the server must process the key at once: due events have a

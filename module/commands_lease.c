@@ -379,7 +379,7 @@ nack_repeating(struct call *call, const struct queue_event *event,
     host_notify(call->host, "lawn.nack");
 }
 
-/* Makes the event pending again. */
+/* Makes the event waiting again. */
 static void
 nack_waiting(struct call *call, struct queue_event *event,
              const struct args_time *delay)

@@ -15,7 +15,8 @@
  *
  * A module that is notified of a delivery may delete the key. So the code
  * checks after each delivery whether the queue still exists, and touches
- * nothing of it if not.
+ * nothing of it if not. If that module renames the key or moves it to another
+ * database, the drain continues there.
  *
  * Costs: O(delivered events). What would break it: a queue that changes during
  * a delivery; the server refuses commands on it meanwhile.

@@ -3,7 +3,7 @@
  *     struct event │ queue_repeat, if it recurs │ event_tries, if it has any
  *                  │ id │ payload │ owner
  *
- * A pending event is a timer of the queue's lawn, a leased event a timer of the
+ * A waiting event is a timer of the queue's lawn, a leased event a timer of the
  * lawn of leases. A due or dead event is a node of the respective list. For
  * each of these except the dead list there is a heap, and the event may be in
  * the heap instead. Its relevant time, the end of its lease if it is leased,
@@ -17,7 +17,7 @@
 
 #include <string.h>
 
-/* In the list of due events. An event without a flag of a place is pending. */
+/* In the list of due events. An event without a flag of a place is waiting. */
 #define EVENT_READY 1u
 /* As in struct queue_event. */
 #define EVENT_ALONE 2u

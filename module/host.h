@@ -75,7 +75,9 @@ struct host_order {
 /* IN A TICK. Runs a command. Its effects are replicated in one transaction with
  * all host_replicate() of this tick. Returns NULL on success; otherwise nothing
  * has changed, and the text is the error, valid until the next call. The
- * command may delete the key: host_queue() then returns NULL. */
+ * command may delete the key: host_queue() then returns NULL. It may rename the
+ * key or move it to another database: the arguments of the call and
+ * host_replicate() then use the new name and database. */
 const char *host_call(struct host *host, const struct host_order *order);
 /* Returns NULL if the server would accept a write to the key by a client now,
  * otherwise the error, as above. Does not examine the key. */

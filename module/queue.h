@@ -2,7 +2,7 @@
  * time. It is independent of the server: the caller passes the time.
  *
  *   queue ──► table    id → event
- *         ├─► waiting  pending events by due time: a lawn for events that share
+ *         ├─► waiting  waiting events by due time: a lawn for events that share
  *         │            their delay, a heap for those with an individual time or
  *         │            delay
  *         ├─► leases   the same for leased events, by the end of the lease; then
@@ -283,14 +283,14 @@ uint64_t queue_leased_data(const struct queue *queue);
  * was removed), 0 if there is none; and the due time of the next event that is
  * not ready, LAWN_NEVER if there is none. */
 uint64_t queue_latest_ready(const struct queue *queue);
-uint64_t queue_next_pending(const struct queue *queue);
+uint64_t queue_next_waiting(const struct queue *queue);
 
 /* Returns the event to be dropped first, among those not leased: a dead event,
  * otherwise the one that is due first, ready or not. Returns false if there is
  * none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
-/* Visits all events: dead, ready, pending and leased ones, in order of time,
+/* Visits all events: dead, ready, waiting and leased ones, in order of time,
  * except that events on a lawn are in the order of lawn_each(). alone is set if
  * an event is in no queue of equal delays, for any reason. If the events are
  * added in this order to an empty queue that was prepared with queue_restore(),

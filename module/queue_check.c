@@ -105,11 +105,11 @@ check_waiting(struct lawn_timer *timer, uint64_t ttl, void *arg)
 
     (void)ttl;
     if (event->flags & QUEUE_PLACES) {
-        checking->wrong = "[Q1] a pending event has the flags of another place";
+        checking->wrong = "[Q1] a waiting event has the flags of another place";
     } else if (event_time(event) < checking->queue->waiting.mown) {
-        checking->wrong = "[Q3] a pending event is due before the last mow";
+        checking->wrong = "[Q3] a waiting event is due before the last mow";
     } else if (event_token(event) != 0) {
-        checking->wrong = "[Q5] a pending event has a lease token";
+        checking->wrong = "[Q5] a waiting event has a lease token";
     }
     return checking->wrong == NULL;
 }

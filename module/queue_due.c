@@ -15,7 +15,7 @@ end_lease_timer(struct lawn_timer *timer, void *arg)
     queue_end_lease(arg, LAWN_CONTAINER(timer, struct event, timer));
 }
 
-/* Promotes the first event of the heap of pending events, or of leases. */
+/* Promotes the first event of the heap of waiting events, or of leases. */
 static void
 promote_from_heap(struct queue *queue, uint64_t time)
 {
@@ -135,7 +135,7 @@ queue_latest_ready(const struct queue *queue)
 }
 
 uint64_t
-queue_next_pending(const struct queue *queue)
+queue_next_waiting(const struct queue *queue)
 {
     uint64_t next = queue_timeline_next(&queue->waiting);
     uint64_t end = queue_timeline_next(&queue->leases);
@@ -161,7 +161,7 @@ queue_next(struct queue *queue)
 {
     const struct event *ready = first_ready(queue);
     uint64_t next = ready != NULL ? event_time(ready) : LAWN_NEVER;
-    uint64_t coming = queue_next_pending(queue);
+    uint64_t coming = queue_next_waiting(queue);
 
     return coming < next ? coming : next;
 }

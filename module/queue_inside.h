@@ -51,7 +51,7 @@ struct queue {
     uint64_t data;
     uint64_t leased_data; /* of leases */
     uint64_t token;       /* the greatest so far */
-    unsigned size;        /* of the lawn of pending events: QUEUE_SMALL... */
+    unsigned size;        /* of the lawn of waiting events: QUEUE_SMALL... */
     bool died;            /* see queue_died() */
     size_t blades;        /* as passed to queue_new() */
     uint64_t armed;
@@ -72,7 +72,7 @@ enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_LEASES };
 bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
                          unsigned size, uint64_t position);
 
-/* Replaces the lawn of pending events by one of that size, at a position that
+/* Replaces the lawn of waiting events by one of that size, at a position that
  * is not after mown. Returns false if memory allocation fails. O(events). */
 bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
 /* Returns the required size of the lawn of the leases. */

@@ -1,7 +1,7 @@
 /* queue_place.c - the place of an event in its queue: waiting, leased, ready or
  * dead.
  *
- * A new event is pending, even if its time has passed, as on a replica whose
+ * A new event is waiting, even if its time has passed, as on a replica whose
  * clock is ahead of its master's, until queue_promote_due() finds it. Then it
  * usually moves to the end of ready. If it is due before the last ready event,
  * it moves to the heap `passed`, and from there to its position when the events

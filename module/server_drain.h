@@ -1,30 +1,42 @@
 /* server_drain.h - the queue that is being drained to its sink.
  *
- * During a delivery to a sink, a subscribed module may delete, rename or flush
- * the key. So the queue that is being drained is recorded here, and all code
- * that removes a queue from its key reports it. Commands on that key are
- * refused meanwhile.
+ * During a delivery to a sink, a subscribed module may delete, rename, move or
+ * flush the key. So the queue that is being drained is recorded here, and all
+ * code that removes a queue from its key reports it. A queue that RENAME, MOVE
+ * or SWAPDB gave to another key remains in use, because the events delivered so
+ * far must still be removed from it. Commands on its key are refused meanwhile.
  */
 #ifndef SERVER_DRAIN_H
 #define SERVER_DRAIN_H
 
 #include "queue.h"
+#include "redismodule_api.h"
 
-void drain_start(const struct queue *queue, int db);
-/* Ends the drain. Returns false if the queue was removed from its key meanwhile
- * and must not be used any more. */
+/* Starts the drain of the queue, which is the value of this key. The name must
+ * stay valid until the drain ends. */
+void drain_start(const struct queue *queue, int db, RedisModuleString *name);
+/* Ends the drain. Returns false if the queue was removed from its key meanwhile;
+ * it must then not be used any more. */
 bool drain_end(const struct queue *queue);
 
-/* Returns true if this queue is being drained and is still the value of its
- * key. */
+/* Returns true if this queue is being drained and is the value of a key. */
 bool drain_active(const struct queue *queue);
+/* Returns the name of the key that has the queue now, and sets *db. Returns
+ * NULL if the queue was not given to another key since the drain began. The name
+ * is valid until a command runs or the drain ends. */
+RedisModuleString *drain_moved_to(int *db);
 
+/* Reports a new queue. */
+void drain_created(const struct queue *queue);
 /* Reports that the queue was unlinked from its key. */
 void drain_unlinked(const struct queue *queue);
+/* Reports that the queue was linked to this key. */
+void drain_arrived(const struct queue *queue, int db,
+                   const RedisModuleString *name);
 /* Reports that a database was flushed; -1: all databases. */
 void drain_flushed(int db);
-/* Reports that databases were swapped. Returns true if a queue was being
- * drained. */
-bool drain_swapped(void);
+/* Reports that two databases were swapped. Returns true if the queue being
+ * drained was in one of them. */
+bool drain_swapped(int first, int second);
 
 #endif

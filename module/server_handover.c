@@ -10,9 +10,9 @@ handover_run(RedisModuleCtx *ctx, RedisModuleString *name, struct queue *queue,
              const struct handover_times *times, uint64_t *budget)
 {
     struct server_orders orders;
-    server_orders_init(&orders, times->end);
     RedisModuleString *argv[] = {NULL, name};
     struct bytes args[] = {{"", 0}, keys_bytes(name)};
+    server_orders_init(&orders, times->end, &args[1]);
     struct host host = {.ctx = ctx,
                         .argv = argv,
                         .args = args,

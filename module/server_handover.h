@@ -14,7 +14,7 @@ struct handover_times {
 /* Delivers at most *budget events, and reduces *budget by their number. Returns
  * the time at which the key needs attention again, as command_hand_over() does.
  * Must be preceded by drain_start(): the queue may be removed from its key
- * meanwhile, see server_drain.h. */
+ * meanwhile, see server_drain.h. May select another database. */
 uint64_t handover_run(RedisModuleCtx *ctx, RedisModuleString *name,
                       struct queue *queue, const struct handover_times *times,
                       uint64_t *budget);

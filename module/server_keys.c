@@ -2,6 +2,7 @@
 #include "server_keys.h"
 
 #include "command_limits.h"
+#include "server_drain.h"
 
 #include <stdatomic.h>
 
@@ -50,6 +51,7 @@ struct queue *
 keys_count_queue(struct queue *queue)
 {
     if (queue != NULL) {
+        drain_created(queue);
         atomic_fetch_add_explicit(&queues, 1, memory_order_relaxed);
     }
     return queue;

@@ -62,8 +62,9 @@ key_event(RedisModuleCtx *ctx, int type, const char *event,
                strcmp(event, "restore") == 0) {
         struct queue *queue = keys_peek(ctx, key);
         if (queue != NULL) {
-            schedule_arrived(RedisModule_GetSelectedDb(ctx), keys_bytes(key),
-                             queue);
+            int db = RedisModule_GetSelectedDb(ctx);
+            drain_arrived(queue, db, key);
+            schedule_arrived(db, keys_bytes(key), queue);
         }
     }
     return REDISMODULE_OK;
@@ -123,7 +124,7 @@ swap_event(RedisModuleCtx *ctx, RedisModuleEvent eid, uint64_t subevent,
     const RedisModuleSwapDbInfoV1 *swap = data;
     /* The queue being drained is not in the registry, and is not added there
      * again. */
-    if (drain_swapped()) {
+    if (drain_swapped(swap->dbnum_first, swap->dbnum_second)) {
         untracked_request_search();
     }
     waiters_reset_empty();

@@ -15,9 +15,11 @@
 #define ORDER_OVERHEAD 128u
 
 void
-server_orders_init(struct server_orders *orders, uint64_t end)
+server_orders_init(struct server_orders *orders, uint64_t end,
+                   struct bytes *key)
 {
-    *orders = (struct server_orders){.unchecked = UNCHECKED_MAX, .end = end};
+    *orders = (struct server_orders){
+        .unchecked = UNCHECKED_MAX, .end = end, .key = key};
 }
 
 void
@@ -100,6 +102,23 @@ keep_error(struct server_orders *orders, const char *text, size_t size)
     return orders->error;
 }
 
+/* The command may have given the queue to another key: then the rest of the
+ * drain uses that key. */
+static void
+follow_key(struct host *host)
+{
+    int db = 0;
+    RedisModuleString *name = drain_moved_to(&db);
+    if (name != NULL) {
+        RedisModule_SelectDb(host->ctx, db);
+        host->argv[1] = name;
+        *host->orders->key = keys_bytes(name);
+    }
+    if (!drain_active(host->queue)) {
+        host->queue = NULL;
+    }
+}
+
 /* S: refused if there are too few replicas, or the disk has failed. E: errors
  * are replies. M: refused if there is no memory. */
 const char *
@@ -134,9 +153,7 @@ host_call(struct host *host, const struct host_order *order)
     if (reply != NULL) {
         RedisModule_FreeCallReply(reply);
     }
-    if (!drain_active(host->queue)) {
-        host->queue = NULL;
-    }
+    follow_key(host);
     return error;
 }
 

@@ -14,11 +14,14 @@ struct server_orders {
     size_t unchecked; /* bytes delivered since memory was last checked */
     bool full;        /* the server was out of memory at that check */
     bool evicts;
-    uint64_t end; /* deadline of this drain, in us of CLOCK_MONOTONIC */
+    uint64_t end;      /* deadline of this drain, in us of CLOCK_MONOTONIC */
+    struct bytes *key; /* the name in the arguments of the host */
     char error[128];
 };
 
-void server_orders_init(struct server_orders *orders, uint64_t end);
+/* *key is changed if the queue is given to another key. */
+void server_orders_init(struct server_orders *orders, uint64_t end,
+                        struct bytes *key);
 void server_orders_fini(struct server_orders *orders);
 
 #endif

@@ -46,7 +46,7 @@ promote_due(const struct look *look, struct queue *queue)
     bool sink = queue_sink_of(queue)->kind != QUEUE_SINK_NONE;
     uint64_t due = queue_promote_due(queue, look->times.now,
                                      sink ? look->budget : PROMOTE_STEP);
-    while (!sink && queue_next_pending(queue) <= look->times.now &&
+    while (!sink && queue_next_waiting(queue) <= look->times.now &&
            clock_us(CLOCK_MONOTONIC) < look->times.end) {
         due = queue_promote_due(queue, look->times.now, PROMOTE_STEP);
     }
@@ -99,7 +99,7 @@ serve(struct look *look, struct queue *queue)
     bool waits = queue_promote_due(queue, look->times.now, 0) > 0;
     if ((waits && sink->kind != QUEUE_SINK_NONE) ||
         (sink->dead.size > 0 && queue_dead_count(queue) > 0)) {
-        drain_start(queue, look->db);
+        drain_start(queue, look->db, look->name);
         next = handover_run(look->ctx, look->name, queue, &look->times,
                             &look->budget);
         if (!drain_end(queue)) {
@@ -115,7 +115,7 @@ serve(struct look *look, struct queue *queue)
     }
     /* Events that are due by the key's time are due now, whatever the clock
      * shows. */
-    uint64_t coming = queue_next_pending(queue);
+    uint64_t coming = queue_next_waiting(queue);
     if (coming <= look->times.now) {
         coming = look->times.wall;
     }

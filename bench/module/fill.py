@@ -123,7 +123,8 @@ def block_shards(kept):
             for name, found in kept["shards"].items() for masters, runs in found.items()
             for rate, row in runs.items()]
     return table(["server", "masters", "events/s in all", "p50", "p99", "p99.9", "largest",
-                  "CPU % of the servers", "producers behind, ms", "what gave way"], rows)
+                  "CPU % of the servers", "producers behind, ms",
+                  "what exceeded its limit first"], rows)
 
 
 def block_held(kept):
@@ -137,7 +138,7 @@ def block_held(kept):
                          "%s, at %s" % (shards.gave_way(runs[last]), number(last))
                          if last > best else "nothing: no higher rate was tried"])
     return table(["server", "masters", "highest rate held, events/s", "p99 of the lateness, ms",
-                  "what gave way"], rows)
+                  "what exceeded its limit first"], rows)
 
 
 def block_waiters(kept):

@@ -136,7 +136,7 @@ def rates_table(costs):
     lease, sink = rates(costs)
     table("shards", "leased and acknowledged, events/s", "by a sink and a group, events/s",
           "to each replica, MB/s",
-          *["pending at that rate if the mean delay is " + title for title, _ in DELAYS])
+          *["waiting at that rate if the mean delay is " + title for title, _ in DELAYS])
     for shards in SHARDS:
         row(str(shards), brief(lease * shards), brief(sink * shards),
             "%.0f" % (lease * costs.stream_bytes / 1e6),

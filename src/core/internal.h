@@ -110,7 +110,9 @@ lawn__move_clock(struct lawn *lawn, uint64_t now)
 
 /* With at most this many timers and entries, no slot is so full that it should
  * be opened ahead of time. */
+#if !defined LAWN_FEW
 #define LAWN_FEW 256u
+#endif
 
 static inline bool
 lawn__is_small(const struct lawn *lawn)

@@ -14,11 +14,15 @@
 /* Number of blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
 /* Entries that a mow may process besides the timers that it fires: WORK for each
- * timer of its budget, and WORK_LEAST [P8]. */
+ * timer of its budget, and WORK_LEAST [P8]. Tests use smaller constants. */
+#if !defined LAWN_MOW_WORK
 #define LAWN_MOW_WORK 7u
 #define LAWN_MOW_WORK_LEAST 448u
+#endif
 /* Entries that a mow moves ahead of time, if it has nothing else to do. */
+#if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
+#endif
 /* Number of queues to prefetch from, and maximum number of timers to prefetch:
  * as many as remain in the cache until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES

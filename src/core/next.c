@@ -13,7 +13,9 @@
 #include "internal.h"
 
 /* Maximum number of entries that one call examines [P8]. */
+#if !defined LAWN_NEXT_LOOKS
 #define LAWN_NEXT_LOOKS 448u
+#endif
 
 /* A search for the earliest timer. */
 struct lawn_search {

@@ -535,8 +535,8 @@ fake_look(struct fake *fake, struct fake_key *key)
     if (host.key == NULL) {
         return;
     }
-    if (queue_next_pending(queue) < again) {
-        again = queue_next_pending(queue);
+    if (queue_next_waiting(queue) < again) {
+        again = queue_next_waiting(queue);
     }
     *queue_armed(queue) = again;
 }
@@ -607,7 +607,7 @@ fake_armed(const struct host *host, uint64_t now)
         }
         uint64_t next = queue_next(queue);
         if (next <= now) {
-            next = queue_next_pending(queue);
+            next = queue_next_waiting(queue);
         }
         if (next != LAWN_NEVER && next > now && next > queue_now(queue) &&
             *queue_armed(queue) > next) {

@@ -322,7 +322,7 @@ TEST(image_of_the_largest_numbers_loads)
                            "3 0x40000000000000 \"a\" \"\" 1 0 0 0 1"));
 }
 
-/* One of each: pending, leased, with an ended lease, and two dead events. */
+/* One of each: waiting, leased, with an ended lease, and two dead events. */
 TEST(image_keeps_leases_and_what_is_dead)
 {
     static const char *const ids[] = {"due", "leased", "again", "dead",

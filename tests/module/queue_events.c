@@ -262,7 +262,7 @@ TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
     CHECK_EQ(queue_promote_due(queue, 1200, 9999), 21);
     CHECK_EQ(queue_now(queue), 1000);
     CHECK_EQ(queue_promote_due(queue, 1010, 9999), 21);
-    CHECK_EQ(queue_next_pending(queue), 1210);
+    CHECK_EQ(queue_next_waiting(queue), 1210);
     CHECK_EQ(kit_push(queue, "a", "", 5), 0); /* before the known events */
     CHECK_EQ(kit_push(queue, "b", "", 5), 0);
     CHECK_EQ(queue_promote_due(queue, 1010, 9999), 23);

@@ -79,7 +79,7 @@ TEST(an_empty_queue_takes_13_kib_and_one_that_was_larger_little_more)
     kit_queue_end(queue);
 }
 
-/* Pending events move to a larger lawn, in order and on time. */
+/* Waiting events move to a larger lawn, in order and on time. */
 TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
 {
     struct queue *queue = kit_queue(1000);
@@ -257,7 +257,7 @@ TEST(an_event_among_some_that_are_due_finds_its_place_when_its_turn_comes)
     CHECK(queue_check(queue, stdout));
     CHECK(queue->passed.count > MORE - 20); /* few are among the first ten */
     CHECK_EQ(queue_next(queue), 1000);
-    CHECK_EQ(queue_next_pending(queue), LAWN_NEVER);
+    CHECK_EQ(queue_next_waiting(queue), LAWN_NEVER);
     CHECK_EQ(queue_promote_due(queue, 100000, 100), DUE + MORE);
     struct queue_event out;
     while (many < 100) {
@@ -323,7 +323,7 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         const void *cursor = NULL;
 
         CHECK(queue_promote_due(queue, now, BUDGET) <= EVENTS);
-        (void)queue_next_pending(queue);
+        (void)queue_next_waiting(queue);
         if (queue_ready(queue, &cursor, &event)) {
             CHECK(event.due <= now);
             for (i = 0; i < BUDGET && queue_ready(queue, &cursor, &event);) {
@@ -335,7 +335,7 @@ TEST(no_call_does_much_at_once_with_a_million_events)
             }
         }
         CHECK(queue_first(queue, &event));
-        if (queue_next_pending(queue) > now) {
+        if (queue_next_waiting(queue) > now) {
             now += STEP - now % STEP;
         }
         most = touched(queue) - before > most ? touched(queue) - before : most;

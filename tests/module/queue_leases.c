@@ -62,7 +62,7 @@ TEST(a_leased_event_is_due_again_when_the_lease_ends)
     CHECK_EQ(queue_token(queue), 7);
     CHECK_EQ(queue_next(queue), 1105);
     CHECK_EQ(queue_promote_due(queue, 1104, 10), 0);
-    CHECK_EQ(queue_next_pending(queue), 1105);
+    CHECK_EQ(queue_next_waiting(queue), 1105);
     CHECK_EQ(state(queue, "a", 1104), QUEUE_LEASED);
     struct queue_event event;
     CHECK(!queue_first(queue, &event));
@@ -264,7 +264,7 @@ TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
     CHECK_EQ(queue_next(queue), 5000);
     CHECK_EQ(queue_promote_due(queue, 14999, UINT64_MAX), EVENTS / 2);
     CHECK_EQ(queue_next(queue), 5000);
-    CHECK_EQ(queue_next_pending(queue), 15000);
+    CHECK_EQ(queue_next_waiting(queue), 15000);
     kit_queue_end(queue);
 }
 

@@ -380,7 +380,7 @@ filled(uint64_t count)
                                     .repeat.period = i % 11 == 0 ? 5 : 0};
         CHECK_EQ(queue_put(queue, &event), 0);
     }
-    /* Some are ready, some are pending. */
+    /* Some are ready, some are waiting. */
     (void)queue_promote_due(queue, 3000, count / 3);
     return queue;
 }

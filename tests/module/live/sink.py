@@ -989,7 +989,12 @@ def use_all(server):
 def a_key_that_goes_meanwhile_by_another_module_is_left_alone():
     acts = (('DEL', 'k'), ('UNLINK', 'k'), ('RENAME', 'k', 'elsewhere'),
             ('SET', 'k', 'x'), ('LAWN.CANCEL', 'k', 'a', 'b', 'c', 'last'),
-            ('LAWN.POLL', 'k'), ('FLUSHDB', 'ASYNC'), ('SWAPDB', 0, 1))
+            ('LAWN.POLL', 'k'), ('FLUSHDB', 'ASYNC'), ('SWAPDB', 0, 1),
+            ('EVAL', "redis.pcall('RENAME', 'k', 'e') redis.call('DEL', 'e')",
+             0),
+            ('EVAL', "redis.pcall('RENAME', 'k', 'e') "
+             "redis.pcall('LAWN.POLL', 'e') redis.pcall('RENAME', 'e', 'f')",
+             0))
     with tempfile.TemporaryDirectory() as folder:
         path = thief(folder)
         with Server() as server:
@@ -1003,6 +1008,42 @@ def a_key_that_goes_meanwhile_by_another_module_is_left_alone():
                     equal(server.call('MODULE', 'UNLOAD', 'thief'), OK)
                     server.call('FLUSHALL')
                     server.check()
+
+
+@case
+def a_key_that_goes_meanwhile_elsewhere_hands_on_each_event_once():
+    """Another module gives the key another name or database during a drain. The
+    sink has each event once [G4], as has the append-only file."""
+    moves = ((('RENAME', 'k', 'elsewhere'), 0, 'elsewhere'),
+             (('MOVE', 'k', 1), 1, 'k'), (('SWAPDB', 0, 1), 0, 'k'))
+    with tempfile.TemporaryDirectory() as folder:
+        path = thief(folder)
+        for kind, event in (('STREAM', 'xadd'), ('LIST', 'rpush')):
+            for act, number, name in moves:
+                with Server('appendonly', 'yes') as server:
+                    there = server.client()
+                    there.call('SELECT', number)
+                    server.call('LAWN.MPUSH', 'k', 'DELAY', 0, 3, 'a', 'a', 'b',
+                                'b', 'c', 'c')
+                    server.call('LAWN.PUSH', 'k', 'd', 'd', 'AT', now_ms(),
+                                'EVERY', FAR)
+                    server.call('MODULE', 'LOAD', path, event, *act)
+                    server.call('LAWN.SINK', 'k', kind, 's')
+                    wait_until(lambda: facts(there, name)['fired'] == 4
+                               if there.call('EXISTS', name) else False, 'all')
+                    server.call('MODULE', 'UNLOAD', 'thief')
+                    got = [words[-1] if kind == 'LIST' else
+                           words[words.index('id') + 1]
+                           for words in framed(server)
+                           if words[0].upper() == event.upper()]
+                    assert sorted(got) == ['a', 'b', 'c', 'd'], (act, got)
+                    equal(there.call('LAWN.LEN', name), 1)
+                    equal(there.call('LAWN.LEN', name, 'DUE'), 0)
+                    server.check()
+                    server.restart()
+                    there = server.client()
+                    there.call('SELECT', number)
+                    equal(there.call('LAWN.LEN', name), 1)
 
 
 @case
