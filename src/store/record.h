@@ -18,7 +18,7 @@
 
 /* Maximum size of a record whose payload is inside. */
 #define LAWN_STORE_INSIDE_MAX 2048u
-/* Bytes before a payload outside. */
+/* Number of bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX

@@ -6,7 +6,8 @@
  * one after the other are mostly adjacent in memory, and are read in that order
  * when they fire. A slab without live slots is freed, except for one spare
  * slab, which is freed when memory is short. The first slab of a size is small;
- * each further one has three times as many slots as all before it.
+ * each further one has three times as many slots as all slabs before it
+ * together, up to the size of a block.
  *
  * Slots that are likely to be freed together share slabs: those of timers whose
  * first TTLs differ by less than a factor of 16. So when many short timers end,
@@ -37,13 +38,15 @@
 #define LAWN_STORE_GROUP_RECORDS 17u
 #define LAWN_STORE_GROUPS 33u
 
-/* Fields that take and give use are adjacent. */
+/* The fields that lawn__store_slots_take() and lawn__store_slots_give() use are
+ * adjacent. */
 struct lawn_store_slab {
-    struct lawn_store_slab *next; /* ring of the slabs of this size with free */
-    struct lawn_store_slab *prev; /* slots; valid only while this slab has
-                                   * one */
+    /* Links of the ring of slabs of this size that have free slots. Valid only
+     * while this slab has a free slot. */
+    struct lawn_store_slab *next;
+    struct lawn_store_slab *prev;
     struct lawn_store_size *size;
-    void *block;  /* that contains the slab */
+    void *block;  /* the block that contains the slab */
     size_t bytes; /* size of the block */
     uint64_t number;
     unsigned group;

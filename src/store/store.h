@@ -55,9 +55,9 @@ struct lawn_store {
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);
 
-/* Visits all timers, in the order that lawn__store_restore() requires. Passes
- * each timer and whether it is on a blade to visit, and stops if visit returns
- * false. */
+/* Visits all timers, in the order that lawn__store_restore() requires. Calls
+ * visit for each timer; on_blade is true if the timer is on a blade. Stops if
+ * visit returns false. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
 bool lawn__store_each(const struct lawn_store *store,
