@@ -55,8 +55,8 @@ struct command_arg {
 #define COMMAND_MULTIPLE 2u
 
 /* A key in addition to args[1]. It follows a keyword, which the server searches
- * for from argument `from` on; if from is negative, backwards from that
- * position before the end. */
+ * for from argument `from` on; if `from` is negative, it searches backward,
+ * beginning that number of arguments before the end. */
 struct command_key {
     const char *word; /* NULL ends a list */
     int from;

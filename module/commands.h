@@ -170,8 +170,9 @@ struct commands_batch {
     void *memory;
 };
 
-/* Reserve memory for count events, of which again_count recur. Return false if
- * memory allocation fails; init() then replies with an error. */
+/* Both functions reserve memory for count events, of which again_count recur.
+ * They return false if memory allocation fails; commands_batch_init() also
+ * replies with an error. */
 bool commands_batch_reserve(struct commands_batch *batch, size_t count,
                             size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,

@@ -114,13 +114,13 @@ bool queue_reserve_leases(struct queue *queue);
 /* Adds an event to its place, according to its times in struct queue_event. */
 void queue_place_event(struct queue *queue, struct event *event,
                        const struct queue_event *as);
-/* Adds an event to ready; */
+/* Adds an event to ready. */
 void queue_place_ready(struct queue *queue, struct event *event, uint64_t time);
-/* to leases or, if the lease has ended, to its next place; ttl as in struct
- * queue_lease; queue_reserve_leases() must have succeeded; */
+/* Adds an event to leases or, if the lease has ended, to its next place. ttl is
+ * as in struct queue_lease. queue_reserve_leases() must have succeeded. */
 void queue_place_leased(struct queue *queue, struct event *event, uint64_t ttl,
                         uint64_t end);
-/* to the end of dead. */
+/* Adds an event to the end of dead. */
 void queue_place_dead(struct queue *queue, struct event *event, uint64_t time);
 /* Ends the lease of an event that is in no place: adds it to ready or dead. */
 void queue_end_lease(struct queue *queue, struct event *event);
@@ -161,7 +161,8 @@ struct event *queue_event_create(struct queue *queue,
 /* Fills *out from an event; both TTLs are 0. */
 void queue_event_read(const struct event *event, struct queue_event *out);
 
-/* Frees the memory of the sink; corrects the pointers after it was moved. */
+/* queue_sink_free() frees the memory of the sink. queue_sink_moved() corrects
+ * the pointers into that memory after it was moved. */
 void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 

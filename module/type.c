@@ -290,8 +290,9 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* The first event to be due is written first. It was pushed before any other is
- * due, so a queue that begins with it does not treat others as late. */
+/* Writes the event that is due first before all others. It was pushed before
+ * the due times of all events, so a queue that is loaded beginning with it does
+ * not treat other events as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
