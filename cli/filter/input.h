@@ -3,8 +3,10 @@
  * An input is a list of files that are read one after the other, in blocks.
  * Lines are returned in place, in the buffer. Between two calls:
  *
- *     buffer: [ done | at .. at + seen .. end )  the next line starts at at; there
- *                                                is no newline before at + seen
+ *     buffer: [ done | at .. at + seen .. end )
+ *
+ * The next line starts at the offset `at`. There is no newline before
+ * at + seen.
  *
  * Each byte is searched once by memchr(), and moved at most once per block, or
  * each time a buffer that is too small for its line is doubled.

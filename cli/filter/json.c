@@ -40,8 +40,8 @@ struct json_scanner {
     size_t count;
     bool escaped;                   /* the last string had escapes */
     unsigned hits;                  /* of the current value */
-    unsigned through[JSON_WATCHED]; /* paths with a step into it */
-    unsigned whole[JSON_WATCHED];   /* paths whose value it is */
+    unsigned through[JSON_WATCHED]; /* paths with a step into the container */
+    unsigned whole[JSON_WATCHED];   /* paths whose value is the container */
     size_t index[JSON_WATCHED];     /* of the current element */
     size_t depth;                   /* number of open containers */
     char closes[JSON_DEPTH_MAX];    /* their closing characters: } or ] */

@@ -46,8 +46,8 @@ void json_path_free(struct json_path *path);
 
 /* Scans a text that is one JSON value with blanks around it, and stores for
  * each path the value that it leads to; of members with equal names the last
- * one counts. Returns NULL, or why the text is invalid, with *wrong the offset
- * of the error; then found is unchanged. */
+ * one counts. Returns NULL, or why the text is invalid. Then *wrong is the
+ * offset of the error, and found is unchanged. */
 const char *json_scan(const char *text, size_t size,
                       const struct json_path *const *paths, size_t count,
                       struct json_value *found, size_t *wrong);
