@@ -14,7 +14,7 @@
 struct gate_tail {
     double moved;  /* entries moved by one mow that fired nothing */
     double blades; /* of the lawn */
-    double ns;     /* duration of that mow, if it was built */
+    double ns;     /* duration of that mow; set by gate_tail_built() */
 };
 
 /* Uses a lawn with 1,000 TTLs and a million timers: tick by tick, in jumps of

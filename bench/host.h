@@ -17,8 +17,8 @@
 struct host {
     struct contender face;
 
-    /* The host with lawn's timers in the same event loop. NULL: it is this
-     * host. */
+    /* The name of the host with lawn's timers in the same event loop. NULL: it
+     * is this host. */
     const char *adapted;
 
     /* Runs one round without waiting. */
@@ -30,7 +30,7 @@ struct host {
     void (*quit)(void *self);
 };
 
-/* The beginning of what face.make() returns. The benchmark sets the
+/* The beginning of the struct that face.make() returns. The benchmark sets the
  * callback. */
 struct host_self {
     contender_fire_fn *fire;

@@ -25,8 +25,8 @@ struct cache_cluster {
 
 static struct cache_cluster cache_clusters[CACHE_CLUSTERS];
 
-/* Log-normal around 8 h, from 5 s to 92.6 d, in whole seconds; long ones are
- * round numbers, as people choose them. */
+/* Returns a random TTL: log-normal around 8 h, from 5 s to 92.6 d, in whole
+ * seconds. Long TTLs are round numbers, as people choose them. */
 static uint32_t
 draw_id(struct random *random)
 {

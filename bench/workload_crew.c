@@ -191,7 +191,8 @@ close_play(struct crew_play *play, unsigned launched)
     pthread_cond_destroy(&play->came);
 }
 
-/* Computes the time from the first to the last; see above. */
+/* Computes the time from the beginning of the first hand to the end of the last
+ * one; see above. */
 static void
 keep_time(struct crew_play *play)
 {

@@ -16,8 +16,9 @@
 #define HASHED_MOST ((size_t)1 << 24)
 #define HASHED_FULL 65536u /* up to this size, a slot for each tick */
 
-/* Timers are in slots[deadline & mask], or on due if a mow removed them and its
- * budget was exhausted. No timer in a slot is due at or before mowed. */
+/* Timers are in slots[deadline & mask], or on the list `due` if a mow removed
+ * them and its budget was exhausted. No timer in a slot is due at or before
+ * mowed. */
 struct hashed {
     size_t mask;
     uint64_t now;
