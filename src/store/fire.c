@@ -24,7 +24,7 @@ collect_due(struct lawn_timer *timer, void *arg)
 }
 
 /* Removes the next timer due by now from the store, but keeps its record.
- * wanted is the maximum number of timers that the caller still needs. Returns
+ * `wanted` is the maximum number of timers that the caller still needs. Returns
  * NULL if there is none. */
 static struct lawn_store_record *
 take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)

@@ -71,9 +71,10 @@ struct lawn_store_slots {
                                                        * unused */
     struct lawn_store_slab *spare; /* the slab without live slots, or NULL */
 
-    /* One word per number: a slab, or, if the number is free, 2 * next + 1,
-     * where next is the next free number of the same piece of the array. The
-     * last piece is freed when none of its numbers is in use. */
+    /* One word per number. If the number is in use, the word is the address of
+     * its slab. Otherwise it is 2 * n + 1, where n is the next free number of
+     * the same piece of the array. The last piece is freed when none of its
+     * numbers is in use. */
     struct lawn_store_pointers slabs;
     uint64_t free_number[LAWN_STORE_POINTERS_PIECES]; /* first free number of
                                                        * each piece */

@@ -63,8 +63,8 @@ typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
 bool lawn__store_each(const struct lawn_store *store,
                       lawn_store_visit_fn *visit, void *arg);
 
-/* Prepares an empty store for timers with deadlines from first on, which may be
- * in the past. */
+/* Prepares an empty store for timers whose earliest deadline is `first`, which
+ * may be in the past. */
 void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
 
 /* Adds a copy of a saved timer. Returns 0; -EEXIST if the id exists; -ENOMEM or

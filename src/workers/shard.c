@@ -95,9 +95,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Returns whether a start should use the time of the latest start instead of
- * its own, earlier one: the difference is small compared with its TTL, and the
- * timer can then be appended to a blade [M5]. */
+/* Returns whether a start is earlier than the latest start of the shard, by a
+ * time that is small compared with its TTL. It should then use the time of the
+ * latest start, so that the timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {
@@ -189,11 +189,11 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 shard->set
                     ->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         }
-        /* Retry a claimed timer in the next round; its start may be for this
-         * shard or for another one. A timer whose callback is running here must
-         * not move to another shard, where it could fire at the same time [C4],
-         * unless it was stopped: the callback may be waiting in
-         * lawn_workers_stop_sync() until the timer is released. */
+        /* Retry a claimed timer in the next round: its start may be for this
+         * shard or for another one. Also retry a timer that must move to
+         * another shard while its callback is running here: it could fire there
+         * at the same time [C4]. But if it was stopped, release it now: the
+         * callback may be waiting for that in lawn_workers_stop_sync(). */
         if ((seen & LAWN_STATE_CLAIM) != 0 ||
             (request.shard != NULL && request.shard != shard &&
              (seen & LAWN_STATE_RUN) != 0 &&

@@ -90,7 +90,7 @@
  * that sees a timer free sees everything that was done to it. `when`, `ttl` and
  * `shard` are written between the claim and its end, which is a release. The
  * thread that takes the mail reads them after an acquire load of the word, and
- * uses them only if its compare-and-swap of the same word succeeds: each end of
+ * uses them only if its compare-and-swap of the same word succeeds. Each end of
  * a claim increments the version, so a successful swap proves that they were
  * not written in between. This is a seqlock. The three fields are relaxed
  * atomics, because a reader that will fail may read while a thread writes. */
@@ -146,7 +146,7 @@ lawn__state_load(const struct lawn_workers_timer *timer)
     return LAWN_ATOMIC_LOAD(&timer->state, LAWN_ACQUIRE);
 }
 
-/* Changes the word from *seen to next. If it is no longer *seen, changes
+/* Changes the word from *seen to `next`. If it is no longer *seen, changes
  * nothing, sets *seen to the word and returns false. */
 static inline bool
 lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,

@@ -9,18 +9,19 @@
  *
  * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
  * When the worker that runs the shard sees that it is not the owner, it removes
- * the shard from its list between two rounds and pushes it to the arrivals of
- * the owner, by a release. The owner takes it from there, by an acquire, and so
- * sees the lawn's latest state. During the hand-over wake_at is 0: posted
- * timers wait for the next worker, which checks the mailbox before it sleeps. A
- * worker that leaves, or ends with the set, closes its arrivals when they are
- * empty. A thread that finds them closed reads the owner again; it was changed
- * before the arrivals were closed.
+ * the shard from its list, between two rounds. Then it pushes the shard to the
+ * arrivals of the owner, by a release. The owner takes it from there, by an
+ * acquire, and so sees the lawn's latest state. During the hand-over wake_at is
+ * 0: posted timers wait for the next worker, which checks the mailbox before it
+ * sleeps. A worker that leaves, or ends with the set, closes its arrivals when
+ * they are empty. A thread that finds them closed reads the owner again; it was
+ * changed before the arrivals were closed.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
  * keeps its shards, because all workers end soon. A worker that has not ended
- * and needs such a shard takes it over under the lock: at once if the library
- * created the ended thread, or else when that thread is detached. */
+ * and needs such a shard takes it over under the lock. If the library created
+ * the ended thread, this is possible at once, otherwise when that thread is
+ * detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "shard.h"
@@ -397,7 +398,7 @@ find_next_round(const struct lawn_worker *worker)
     return next;
 }
 
-/* Announces that the worker sleeps until next. Returns false, and revokes the
+/* Announces that the worker sleeps until `next`. Returns false, and revokes the
  * announcement, if there is work before that time. */
 static bool
 announce_sleep(struct lawn_worker *worker, uint64_t next)

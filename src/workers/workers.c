@@ -58,8 +58,8 @@ may_change_shard(const struct lawn_shard *shard,
             LAWN_ATOMIC_LOAD(&shard->firing, LAWN_ACQUIRE) != timer);
 }
 
-/* Starts a timer on a lawn of the calling worker. here is its current shard, or
- * NULL. Returns false if the word is no longer *seen. */
+/* Starts a timer on a lawn of the calling worker. `here` is its current shard,
+ * or NULL. Returns false if the word is no longer *seen. */
 static bool
 start_local(struct lawn_worker *self, struct lawn_shard *here,
             struct lawn_workers_timer *timer, uint64_t *seen,
@@ -405,7 +405,7 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, (uint32_t)-1, LAWN_SEQ_CST);
 }
 
-/* Asks the worker of a shard to release a timer that is not running. waits is
+/* Asks the worker of a shard to release a timer that is not running. `waits` is
  * the worker of the calling thread, or NULL. Returns false if the word is no
  * longer *seen. */
 static bool
