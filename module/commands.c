@@ -239,9 +239,9 @@ commands_reply_full(struct call *call, uint64_t takes)
                    (unsigned long long)takes, (unsigned long long)max);
 }
 
-/* An event joins the queue of its delay, its ttl. A jitter or rounding would
- * turn one delay into many, so such an event is kept outside the queues
- * (alone), like one with AT. */
+/* Events with the same delay, their ttl, share a blade. A jitter or rounding
+ * would turn one delay into many. So an event with either of these is on no
+ * blade (alone), like an event with AT. */
 void
 commands_set_due(struct call *call, const struct args_time *time,
                  uint64_t jitter, struct queue_event *event)

@@ -80,7 +80,7 @@ void commands_reply_full(struct call *call, uint64_t takes);
 void commands_set_due(struct call *call, const struct args_time *time,
                       uint64_t jitter, struct queue_event *event);
 
-/* Adds an event to the existing queue, subject to its settings. made: the
+/* Adds an event to the existing queue, subject to its settings. `made`: the
  * server generated the id. Returns false, after an error reply, if a limit is
  * exceeded or memory allocation fails. */
 bool commands_add_event(struct call *call, const struct queue_event *event,

@@ -12,7 +12,7 @@
  *     3 event     due, id, payload, period, times, missed
  *     4 tries     of the next event: made, most
  *     5 lease     of the next event, after its tries: token, end, length
- *                 (0: not in a queue of equal leases), owner
+ *                 (0: the event is on no blade), owner
  *     0           end, followed by the number of events
  * The events are in the order of queue_each(). The TTL is ignored for leased
  * and dead events.

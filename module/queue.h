@@ -82,7 +82,7 @@ struct queue_lease {
     uint64_t token;
     uint64_t end;
     /* length of the lease, or 0. On output only queue_each() sets it, to 0 for
-     * an event that is in no queue of equal leases */
+     * an event that is on no blade */
     uint64_t ttl;
     struct bytes owner; /* at most QUEUE_OWNER_MAX bytes */
 };
@@ -93,10 +93,10 @@ struct queue_event {
     struct bytes payload;
     uint64_t due;
     /* due minus the queue's time at the push. On output only queue_each() sets
-     * it. For an event that is in no queue of equal delays it is then due minus
-     * the current time, or 0 if the event is due */
+     * it. For an event that is on no blade it is then due minus the current
+     * time, or 0 if the event is due */
     uint64_t ttl;
-    /* has an individual time, not a delay: it is in no queue of equal delays */
+    /* has an individual time, not a delay: it is on no blade */
     bool alone;
     struct queue_repeat repeat;
     struct queue_tries tries;
@@ -278,9 +278,10 @@ uint64_t queue_leased_count(const struct queue *queue);
 /* Returns the size of their ids and payloads, as queue_data(). */
 uint64_t queue_leased_data(const struct queue *queue);
 
-/* Return the due time of the last ready event (or a later time if that event
- * was removed), 0 if there is none; and the due time of the next event that is
- * not ready, LAWN_NEVER if there is none. */
+/* queue_latest_ready() returns the time of the last ready event, or a later
+ * time if that event was removed; 0 if no event is ready. queue_next_pending()
+ * returns the time of the next event that is not ready, LAWN_NEVER if there is
+ * none. */
 uint64_t queue_latest_ready(const struct queue *queue);
 uint64_t queue_next_pending(const struct queue *queue);
 
@@ -291,10 +292,10 @@ bool queue_first(struct queue *queue, struct queue_event *out);
 
 /* Visits all events: dead, ready, pending and leased ones, in order of time,
  * except that events on a lawn are in the order of lawn_each(). alone is set if
- * an event is in no queue of equal delays, for any reason. If the events are
- * added in this order to an empty queue that was prepared with queue_restore(),
- * they are delivered in the same order as from this queue. Returns false if
- * visit returned false. */
+ * an event is on no blade, for any reason. If the events are added in this
+ * order to an empty queue that was prepared with queue_restore(), they are
+ * delivered in the same order as from this queue. Returns false if visit
+ * returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 

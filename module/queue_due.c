@@ -33,7 +33,7 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. left: more events may be due. The lawn's position may be as late as
+ * time. `left`: more events may be due. The lawn's position may be as late as
  * `then`, but not after the next deadline. So no timer may be started on it
  * with a deadline before the earlier of these two times. */
 static void

@@ -87,8 +87,9 @@ uint64_t queue_timeline_count(const struct queue_timeline *timeline);
 /* Returns the earliest time of its events; LAWN_NEVER if there are none. */
 uint64_t queue_timeline_next(const struct queue_timeline *timeline);
 
-/* Replace a lawn that is too small or too large, if there is memory for
- * another: called before an event is added, and after one was removed. */
+/* Replace the lawn if it is too small or too large, and if there is memory for
+ * another one. queue_grow() is called before an event is added, queue_shrink()
+ * after one was removed. */
 void queue_grow(struct queue *queue);
 void queue_shrink(struct queue *queue);
 

@@ -15,10 +15,10 @@
  * if events of the same TTL and time are in both, those in the heap were pushed
  * first, and are taken first.
  *
- * A lawn does not grow. A queue of few events has a small one, which is
- * replaced as the queue grows, moving all its timers: at 4096 events, and for
- * the last time at 16384, which takes one or two milliseconds. The lawn of the
- * leases grows with it. */
+ * A lawn does not grow. A queue of few events has a small lawn. When the queue
+ * grows, a larger lawn replaces it, and all timers move: at 4096 events, and
+ * for the last time at 16384 events. That takes one or two milliseconds. The
+ * lawn of the leases grows with it. */
 #include "memory.h"
 #include "queue_inside.h"
 #include "sizes.h"

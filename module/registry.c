@@ -13,9 +13,10 @@
  * clock of `coming` is not after `now`. Otherwise all keys are first moved to a
  * new store `coming`, whose clock is before all of them.
  *
- * The databases are in an array sorted by number, to find one, and in a heap by
- * a lower bound of the times of their keys, to find the next. Removals do not
- * update the bound; a pop that finds no key corrects it.
+ * To find a database by its number, the databases are in a sorted array. To
+ * find the one whose key is next, they are in a heap, by a lower bound of the
+ * times of their keys. Removals do not update the bound; a pop that finds no
+ * key corrects it.
  *
  * What would break it: a bound later than a key of the database; moving the
  * clock of `coming` beyond the bound of another database, which would take keys
