@@ -50,7 +50,7 @@ enum input_result {
     INPUT_END   /* there are no more lines */
 };
 
-/* Opens the first of the files; "-", or no file: standard input. With waits,
+/* Opens the first of the files; "-", or no file: standard input. With `waits`,
  * opening a named pipe blocks until it has a writer, and input_fill() blocks
  * too. Returns 0 or -errno; input->name is the file. */
 int input_open(struct input *input, char **names, size_t count, bool waits);

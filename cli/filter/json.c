@@ -10,9 +10,9 @@
  * is cleared. So the last of several equal names counts, even if the path does
  * not exist in its value.
  *
- * Most bytes are in strings. They are examined 16 at a time with SSE2, which is
- * a third faster on log lines than 8 at a time, the portable way; JSON_PLAIN
- * selects the latter. No byte outside the text is read.
+ * Most bytes are in strings. With SSE2 they are examined 16 at a time; the
+ * portable way is 8 at a time. On log lines SSE2 is a third faster. JSON_PLAIN
+ * selects the portable way. No byte outside the text is read.
  */
 #include "json.h"
 

@@ -52,9 +52,10 @@ const char *json_scan(const char *text, size_t size,
                       const struct json_path *const *paths, size_t count,
                       struct json_value *found, size_t *wrong);
 
-/* Writes a string's content to out, which has room for value->size bytes, as
- * UTF-8; a lone surrogate becomes three bytes as if it were a character
- * (WTF-8), so that different strings remain different. Returns its size. */
+/* Writes the content of a string to out, as UTF-8. out must have room for
+ * value->size bytes. A lone surrogate becomes three bytes, as if it were a
+ * character (WTF-8), so that different strings remain different. Returns the
+ * number of bytes. */
 size_t json_unescape(const struct json_value *value, char *out);
 
 #endif
