@@ -1,10 +1,10 @@
 /* agree.c - random operations on a contender and on an oracle: see agree.h.
  *
- * The oracle runs along: when a timer fires, it checks that this is correct,
- * marks the timer idle, and then applies the operations of the callback to both
- * sides. So callbacks may stop and restart timers that are due in the same mow.
- * Where a contender may choose the order in which timers fire, the order
- * affects later operations but not the checks.
+ * The oracle runs at the same time. When a timer fires, the oracle checks that
+ * this is correct, marks the timer idle, and then applies the operations of the
+ * callback to both sides. So callbacks may stop and restart timers that are due
+ * in the same mow. Where a contender may choose the order in which timers fire,
+ * the order affects later operations but not the checks.
  */
 #include "agree.h"
 #include "random.h"

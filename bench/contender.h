@@ -8,8 +8,7 @@
  * Other kinds of contenders have their own interfaces: stores, with timers by
  * id, in store.h; crews, with timers for several threads, in crew.h; hosts,
  * which are event loops on the real clock, in host.h. Each begins with a struct
- * contender, called its face, for all that it has in common with other
- * contenders.
+ * contender, called its face, which has the members that all contenders have.
  *
  * Contenders of this tree are in contenders/, one file each. Real libraries are
  * in peers/, each built as a shared object that is loaded if it exists.

@@ -22,9 +22,9 @@ struct gate_tail {
  * memory. */
 bool gate_tail_lived(struct gate_tail *tail);
 
-/* Builds a bad case: the given number of timers, each with a TTL of its own,
- * with deadlines so far away and so close together that one mow before the
- * first of them opens the slots of all. */
+/* Builds a bad case with the given number of timers. Each has its own TTL. The
+ * deadlines are so far away, and so close together, that one mow before the
+ * first of them opens the slots of all timers. */
 bool gate_tail_built(struct gate_tail *tail, size_t timers);
 
 #endif

@@ -1,7 +1,7 @@
 /* host.h - the interface of contenders that are event loops: with their own
  * timers, or with lawn's timers in them, through an adapter.
  *
- * The face of a host is what it has in common with other contenders. It has
+ * The face of a host has the members that all contenders have. It has
  * CONTENDER_HOST set, and mow is NULL. start() and stop() are as in
  * contender.h, but TTLs are nanoseconds on the real clock, and may be rounded
  * as by the event loop.

@@ -41,7 +41,7 @@ print_times(FILE *out, const struct results_row *row, double best)
     return true;
 }
 
-/* Prints the end of a row; far is the high percentile. */
+/* Prints the end of a row; `far` is the high percentile. */
 static void
 print_tail(FILE *out, const struct results_row *row, uint64_t far)
 {

@@ -1,7 +1,7 @@
 /* workload_cache.c - W11: a cache shared by 53 clusters of keys.
  *
- * Facts, from twitter/cache-trace (March 2020), 53 clusters with data: TTL
- * values that hold 1 % of writes or more: one in 22 clusters, two in 12, three
+ * Facts, from twitter/cache-trace (March 2020), 53 clusters with data. Number
+ * of TTLs with 1 % of the writes or more: one in 22 clusters, two in 12, three
  * in 6, four to six in 6, nine or ten in 7; the top TTL covers 97 % or more in
  * 26 clusters; TTLs from 5 s to 92.6 days, the median of the clusters' means is
  * 8 h; 8 clusters are jittered over ranges such as 490 to 600 s or 9.7 to 12 h;

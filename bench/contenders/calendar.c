@@ -1,12 +1,12 @@
 /* calendar.c - R. Brown's calendar queue (CACM 31, 1988).
  *
  * A year has as many days as there are buckets. A bucket holds the timers of
- * its day of every year, sorted by deadline. The number of days follows the
- * number of timers, and the length of a day the distance of the next deadlines,
- * so that a day has a few timers: then everything is O(1). When there are twice
- * as many timers as days, or half as many, the calendar is rebuilt; if there is
- * no memory, it remains as it is. It is slow if deadlines are dense where the
- * calendar did not sample them.
+ * its day of every year, sorted by deadline. The number of days depends on the
+ * number of timers, and the length of a day on the distance between the next
+ * deadlines. So a day has a few timers, and everything is O(1). When there are
+ * twice as many timers as days, or half as many, the calendar is rebuilt. If
+ * there is no memory for that, it is not changed. It is slow if deadlines are
+ * dense where the calendar did not sample them.
  *
  * The length of a day is a power of two, so that finding a day is a shift.
  */

@@ -103,8 +103,8 @@ links_running(const struct timer *timer)
     return timer->link.next != NULL;
 }
 
-/* Moves all links between first and last, which are on one list, to the end of
- * another. */
+/* Moves the links from `first` to `last`, which are on one list, to the end of
+ * the list `to`. */
 static inline void
 links_move(struct link *first, struct link *last, struct link *to)
 {

@@ -7,8 +7,9 @@
  * which has the length of a call of stamp() below and a nop. All occurrences in
  * the library's code are replaced at the first use. Then a timer is tried; if
  * it does not fire at the right time, the peer reports that it is unusable. A
- * tick is many cycles, and each start adds one: with a real counter, two timers
- * rarely have the same deadline, and stop is slow if many have.
+ * tick has many cycles, and each start adds one cycle. With a real counter, two
+ * timers rarely have the same deadline, too; if many had the same one, stop
+ * would be slow.
  *
  * THE ENVIRONMENT of DPDK exists once per process and needs pages, drivers, a
  * thread and a core. Here it is initialized without them: private memory, no
