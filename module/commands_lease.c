@@ -1,12 +1,11 @@
 /* commands_lease.c - LEASE, ACK, NACK and EXTEND: an event is delivered, and
  * stays in the queue until its owner acknowledges it.
  *
- * A TOKEN identifies a lease. It is greater than all earlier tokens of the key
- * and of deleted keys of the same name. Since tokens follow the clock, it is
- * also greater than those that a former master issued but did not replicate.
- * Two servers that both act as master issue tokens that differ in their last
- * bits. A token is valid until the event is leased again, moved or removed,
- * even after the end of the lease.
+ * A TOKEN identifies a lease. It exceeds all earlier tokens of the key and of
+ * deleted keys of that name. Tokens follow the clock, so it also exceeds those
+ * that a former master issued but did not replicate. Two servers that both act
+ * as master issue tokens that differ in their last bits. A token is valid until
+ * the event is leased again, moved or removed, even after the end of the lease.
  *
  * THE END of a lease is replicated with the lease; nothing is replicated when
  * it is reached. LEASE also counts the deliveries of an event and fixes their
