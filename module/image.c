@@ -28,7 +28,7 @@ enum image_tag {
 
 struct image_saving {
     const struct image_writer *writer;
-    uint64_t ttl; /* the last one written */
+    uint64_t ttl; /* the last TTL written */
     uint64_t count;
 };
 
@@ -132,9 +132,9 @@ image_save(struct queue *queue, const struct image_writer *writer)
 struct image_loading {
     const struct image_reader *reader;
     struct queue *queue;
-    const char *error; /* NULL: no error so far */
-    char *id;          /* copy of the last one, and its capacity */
-    size_t id_room;
+    const char *error;           /* NULL: no error so far */
+    char *id;                    /* copy of the last id */
+    size_t id_room;              /* capacity of id */
     char owner[QUEUE_OWNER_MAX]; /* of the last lease */
     uint64_t now;
     uint64_t first;

@@ -18,13 +18,13 @@ struct queue_known_ttl {
 struct queue_timeline {
     struct lawn *lawn; /* NULL: not created yet */
     void *memory;      /* block of the lawn and of known */
-    size_t size;       /* of that block */
+    size_t size;       /* of memory */
     uint64_t mown;
     struct heap heap;
     struct queue_known_ttl *known; /* NULL: all TTLs are known */
     size_t sets;                   /* of known; a power of two */
     uint64_t replaced; /* the queue's time when this lawn replaced another */
-    uint64_t spare; /* events of any TTL that are still accepted at that time */
+    uint64_t spare; /* events of any TTL still accepted at the time replaced */
     uint64_t refused; /* events since the last time a TTL became known */
 };
 

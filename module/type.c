@@ -47,7 +47,7 @@ rdb_save(RedisModuleIO *io, void *value)
 
 struct type_load {
     RedisModuleIO *io;
-    char *string; /* the last one read */
+    char *string; /* the last string read */
 };
 
 static bool
@@ -125,7 +125,7 @@ struct type_rewrite {
     RedisModuleString *key;
     uint64_t due;       /* due time of the first event */
     struct bytes first; /* its id, once written */
-    bool only;          /* write only that event, and stop */
+    bool only;          /* write only the first event, and stop */
     uint64_t now;
     size_t count;
     size_t bytes;

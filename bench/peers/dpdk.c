@@ -51,8 +51,8 @@ struct node {
 enum { LATE_NOTHING, LATE_STOP, LATE_START };
 
 struct peer {
-    uint64_t origin; /* the counter at time 0 */
-    uint64_t now;    /* since then */
+    uint64_t origin; /* the time at which the counter is 0 */
+    uint64_t now;    /* ticks since origin */
     uint64_t cycle;  /* number of the cycle in the tick */
     unsigned cycle_bits;
     contender_fire_fn *fire;

@@ -33,8 +33,8 @@
 /* The arrays are indexed by depth; [1] is the outermost container. */
 struct json_scanner {
     const char *end;
-    const char *why; /* the error, and where it is */
-    const char *wrong;
+    const char *why;   /* the error */
+    const char *wrong; /* where the error is */
     const struct json_path *const *paths;
     struct json_value *found;
     size_t count;

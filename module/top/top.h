@@ -171,7 +171,7 @@ struct top_node {
     enum top_state state;
     int socket;      /* -1: none */
     size_t attempts; /* addresses of the host that were tried */
-    int refused_by;  /* error of the last of them */
+    int refused_by;  /* error of the last attempt */
     uint64_t deadline;
     struct resp_reader in;
     struct resp_writer out;

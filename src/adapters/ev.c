@@ -10,7 +10,7 @@
 
 struct lawn_ev {
     ev_timer timer;
-    ev_idle idle; /* at most one of the two is active */
+    ev_idle idle; /* at most one of timer and idle is active */
     struct ev_loop *ev;
     struct lawn_loop *loop;
 };

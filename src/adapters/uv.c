@@ -9,7 +9,7 @@
 
 struct lawn_uv {
     uv_timer_t timer;
-    uv_idle_t idle; /* at most one of the two is active */
+    uv_idle_t idle; /* at most one of timer and idle is active */
     unsigned handles;
     struct lawn_loop *loop;
 };

@@ -211,7 +211,7 @@ struct lawn_store_loading {
                             * on */
     bool ended;            /* the last block was read */
     unsigned char *joined; /* bytes that span blocks */
-    size_t joined_size;    /* size of that buffer */
+    size_t joined_size;    /* size of the buffer joined */
     uint64_t count;        /* from the header */
     uint64_t first;
 };
