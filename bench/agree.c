@@ -1,10 +1,10 @@
 /* agree.c - random operations on a contender and on an oracle: see agree.h.
  *
- * The oracle runs along: when a timer fires, it checks that this is correct,
- * marks the timer idle, and then applies what the callback does to both sides.
- * So callbacks may stop and restart timers that are due in the same mow. Where
- * a contender may choose the order in which timers fire, the order affects
- * later operations but not the checks.
+ * The oracle runs at the same time. When a timer fires, the oracle checks that
+ * this is correct, marks the timer idle, and then applies the operations of the
+ * callback to both sides. So callbacks may stop and restart timers that are due
+ * in the same mow. Where a contender may choose the order in which timers fire,
+ * the order affects later operations but not the checks.
  */
 #include "agree.h"
 #include "random.h"
@@ -16,8 +16,10 @@
 #define AGREE_IDLE UINT64_MAX
 #define AGREE_CROWD 160000u /* objects, about half of them running */
 
-/* TTLs are from a list of ttl_count TTLs, spread up to longest; if ttl_count is
- * 0, any up to longest; if far, of few bits or above AGREE_FAR. */
+/* If ttl_count is not 0, TTLs are from a list of ttl_count TTLs, spread up to
+ * longest. Otherwise, if far is false, each TTL is any number up to longest. If
+ * far is true, a few TTLs are from AGREE_FAR to longest, and the others are
+ * random numbers of up to 17 bits. */
 struct agree_profile {
     const char *name;
     uint32_t objects;
@@ -72,10 +74,11 @@ struct agree {
     size_t budget;
     struct agree_timer *timers;
 
-    /* The timers due when the mow began, by deadline, TTL and start. Those
-     * before done have fired. For timers of one TTL and deadline, group is the
-     * place of the first, and those before group_done of that place have
-     * fired. */
+    /* The timers that were due when the mow began, sorted by deadline, TTL and
+     * start. Those before due[done] are not due any more. Timers with the same
+     * TTL and deadline form a group: group[i] is the place of the first timer
+     * in the group of due[i]. If g is that place, the timers of the group
+     * before due[group_done[g]] are not due any more. */
     struct agree_timer **due;
     uint32_t *group;
     uint32_t *group_done;

@@ -23,8 +23,8 @@
 #define BENCH_QUICK_RUNS 3u
 #define BENCH_QUICK_LIMIT UINT64_C(200000000)
 #define BENCH_CROWD                                                            \
-    50000u                   /* timers from which on contenders are checked
-                                with crowds */
+    50000u                   /* from this number of timers on, contenders
+                                are also checked with crowds */
 #define BENCH_COUNT_N 10000u /* timers for counting instructions */
 
 static const struct options_spec bench_specs[] = {
@@ -405,7 +405,7 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
         .cells = choice->cells,
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
-        /* They measure their own. */
+        /* The workloads of crews and hosts measure latencies themselves. */
         .tails = !options->workers && !options->adapters,
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
@@ -472,7 +472,8 @@ set_defaults(struct bench_options *options)
     }
 }
 
-/* Rejects combinations of options: the first one with any of the others. */
+/* Returns false, after printing a message, if options cannot be combined. Each
+ * condition is about one option, or two, and those that they exclude. */
 static bool
 options_fit(const struct bench_options *o)
 {

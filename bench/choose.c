@@ -199,8 +199,8 @@ uses_t(enum contender_part part, uint64_t chosen)
     return false;
 }
 
-/* Adds the cells of one n: the lives for each t, then the workloads without
- * t. */
+/* Adds the cells of one n: for each t the workloads that use t, then the
+ * others. */
 static void
 choose_cells(struct bench_choice *choice, uint64_t chosen, uint64_t n,
              const uint64_t *t, size_t t_count,

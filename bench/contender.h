@@ -7,7 +7,8 @@
  *
  * Other kinds of contenders have their own interfaces: stores, with timers by
  * id, in store.h; crews, with timers for several threads, in crew.h; hosts,
- * which are event loops on the real clock, in host.h.
+ * which are event loops on the real clock, in host.h. Each begins with a struct
+ * contender, called its face, which has the members that all contenders have.
  *
  * Contenders of this tree are in contenders/, one file each. Real libraries are
  * in peers/, each built as a shared object that is loaded if it exists.
@@ -39,7 +40,8 @@ struct object {
 
 #define CONTENDER_ANY UINT32_MAX
 
-/* What a user of the scheme would know beforehand. Contenders may ignore it. */
+/* Facts that a user of the scheme would know beforehand. Contenders may ignore
+ * them. */
 struct contender_setup {
     uint64_t now;
     size_t objects;       /* maximum number of timers */
@@ -65,10 +67,10 @@ enum {
     CONTENDER_ONE_TTL = 16, /* all timers must have one TTL */
     CONTENDER_NO_STOP = 32, /* stop() and restarts have no effect */
     CONTENDER_LINEAR = 64,  /* start() is O(n) if TTLs differ */
-    CONTENDER_STORE = 128,  /* the face of a struct store */
+    CONTENDER_STORE = 128,  /* this is the face of a struct store */
     CONTENDER_WATCHED = 256, /* each call is timed; set only by stopwatch.c */
-    CONTENDER_CREW = 512,    /* the face of a struct crew */
-    CONTENDER_HOST = 1024,   /* the face of a struct host */
+    CONTENDER_CREW = 512,    /* this is the face of a struct crew */
+    CONTENDER_HOST = 1024,   /* this is the face of a struct host */
 };
 
 typedef void contender_fire_fn(struct object *object, void *arg);

@@ -4,9 +4,9 @@
  * A worker is a thread of the benchmark that has joined the crew. It takes a
  * turn from time to time, as an event loop does, or serves and does nothing
  * else. Other threads, and workers on timers of another worker, call start_on()
- * and stop_on(). The face of a crew is what it has in common with other
- * contenders: name, version, make and free. It has CONTENDER_CREW set; start,
- * stop and mow are NULL.
+ * and stop_on(). The face of a crew has the members that all contenders have:
+ * name, version, make and free. It has CONTENDER_CREW set; start, stop and mow
+ * are NULL.
  *
  * TIME is CLOCK_MONOTONIC in nanoseconds. For all crews, a local start counts
  * from the time at which the worker's last turn began and reads no clock, as in
@@ -54,9 +54,10 @@ struct crew {
      * timers, does not sleep. */
     void (*turn)(void *worker);
 
-    /* serve() runs such rounds, sleeping in between, until dismiss(), which is
-     * called by a thread that is not a worker and may wait until they have
-     * left. Either all workers of a crew turn, or all serve. */
+    /* serve() runs such rounds, and sleeps in between, until dismiss() is
+     * called. dismiss() is called by a thread that is not a worker, and may
+     * wait until all workers have left. Either all workers of a crew turn, or
+     * all serve. */
     void (*serve)(void *worker);
     void (*dismiss)(void *self);
 

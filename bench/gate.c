@@ -214,8 +214,8 @@ find_row(const struct results *results, const char *workload, uint64_t n,
     return NULL;
 }
 
-/* Returns whether the user selected cells. Then only those are judged, and what
- * takes no time. */
+/* Returns whether the user selected cells. Then only those cells are judged,
+ * and the bars that take no time. */
 static bool
 is_restricted(const struct bench_options *options)
 {

@@ -16,7 +16,7 @@ struct gate_store {
     double table_churn;
     double bytes;          /* per timer, without id and payload; as the store
                               counts */
-    double resident;       /* and as the system counts */
+    double resident;       /* the same, as the system counts */
     double table_resident; /* of the table */
 };
 

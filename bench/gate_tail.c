@@ -140,7 +140,7 @@ gate_tail_built(struct gate_tail *out, size_t timers)
     if (!init_tail(&tail, timers)) {
         return false;
     }
-    /* It prevents the lawn from knowing that nothing is due. */
+    /* This timer prevents the lawn from knowing that nothing is due. */
     lawn_start(tail.lawn, &stopped, 1);
     lawn_stop(tail.lawn, &stopped);
     for (size_t i = 0; i < timers; i++) {

@@ -14,7 +14,7 @@
 struct gate_tail {
     double moved;  /* entries moved by one mow that fired nothing */
     double blades; /* of the lawn */
-    double ns;     /* duration of that mow, if it was built */
+    double ns;     /* duration of that mow; set by gate_tail_built() */
 };
 
 /* Uses a lawn with 1,000 TTLs and a million timers: tick by tick, in jumps of
@@ -22,9 +22,9 @@ struct gate_tail {
  * memory. */
 bool gate_tail_lived(struct gate_tail *tail);
 
-/* Builds a bad case: the given number of timers, each with a TTL of its own,
- * with deadlines so far away and so close together that one mow before the
- * first of them opens the slots of all. */
+/* Builds a bad case with the given number of timers. Each has its own TTL. The
+ * deadlines are so far away, and so close together, that one mow before the
+ * first of them opens the slots of all timers. */
 bool gate_tail_built(struct gate_tail *tail, size_t timers);
 
 #endif

@@ -1,7 +1,7 @@
 /* host.h - the interface of contenders that are event loops: with their own
  * timers, or with lawn's timers in them, through an adapter.
  *
- * The face of a host is what it has in common with other contenders. It has
+ * The face of a host has the members that all contenders have. It has
  * CONTENDER_HOST set, and mow is NULL. start() and stop() are as in
  * contender.h, but TTLs are nanoseconds on the real clock, and may be rounded
  * as by the event loop.
@@ -17,8 +17,8 @@
 struct host {
     struct contender face;
 
-    /* The host with lawn's timers in the same event loop. NULL: it is this
-     * host. */
+    /* The name of the host with lawn's timers in the same event loop. NULL: it
+     * is this host. */
     const char *adapted;
 
     /* Runs one round without waiting. */
@@ -30,7 +30,7 @@ struct host {
     void (*quit)(void *self);
 };
 
-/* The beginning of what face.make() returns. The benchmark sets the
+/* The beginning of the struct that face.make() returns. The benchmark sets the
  * callback. */
 struct host_self {
     contender_fire_fn *fire;

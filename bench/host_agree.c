@@ -75,7 +75,8 @@ on_fire(struct object *object, void *arg)
     }
 }
 
-/* Some loops count from when they last read the clock, which is not later. */
+/* Some loops count from the last time at which they read the clock. A turn
+ * makes them read it, so they do not count from a time before begin. */
 static void
 begin_play(struct host_agreement *agree)
 {

@@ -21,8 +21,10 @@
 #define LOOP_FIRES 20000u
 /* ticks added to the TTLs of idle timers */
 #define LOOP_FAR (UINT64_C(1) << 22)
-#define LOOP_TICKS 4000000u /* for idle mows; 1000 timers need a quarter */
-#define LOOP_PATH 4096u     /* bytes of a path; the limit of Linux */
+/* Limit of the ticks until LOOP_FIRES timers have fired. 1000 timers need a
+ * quarter of it. */
+#define LOOP_TICKS 4000000u
+#define LOOP_PATH 4096u /* bytes of a path; the limit of Linux */
 #define LOOP_LIMIT UINT64_C(600000000000)
 
 const char *const loop_names[LOOP_OPERATIONS + 1] = {"start", "stop", "restart",

@@ -31,7 +31,7 @@ uint64_t loop_run_last(const struct contender *contender, uint64_t events);
 /* Returns the instructions per operation that callgrind counts for a loop_run()
  * in a separate process: of everything that the loop calls or, if function is
  * not NULL, of that function alone. Returns a negative number if it could not
- * be counted, and stores the reason in why if that is not NULL. */
+ * be counted, and stores the reason in *why if `why` is not NULL. */
 double loop_count(const struct contender *contender,
                   enum loop_operation operation, uint64_t n,
                   const char *function, const char **why);

@@ -12,7 +12,7 @@
 #define MACHINE_CACHE "/sys/devices/system/cpu/cpu0/cache/index%u/%s"
 #define MACHINE_PAGES "/sys/kernel/mm/transparent_hugepage/enabled"
 
-/* Finds the first line that begins with the key, and copies what follows the
+/* Finds the first line that begins with the key, and copies the text after the
  * given character. Returns false if there is none. */
 static bool
 find_value(const char *path, const char *key, char from, char *out, size_t size)

@@ -100,7 +100,8 @@ find_contender(void *handle, const struct peers_known *peer)
     return hosts != NULL && *hosts != NULL ? &(*hosts)->face : NULL;
 }
 
-/* Returns the contender, or NULL and why. */
+/* Returns the contender. On failure, returns NULL and writes the reason to
+ * `why`. */
 static const struct contender *
 load_one(const struct peers_known *peer, char *why)
 {

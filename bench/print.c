@@ -41,7 +41,7 @@ print_times(FILE *out, const struct results_row *row, double best)
     return true;
 }
 
-/* Prints the end of a row; far is the high percentile. */
+/* Prints the end of a row; `far` is the high percentile. */
 static void
 print_tail(FILE *out, const struct results_row *row, uint64_t far)
 {
@@ -135,7 +135,8 @@ print_head_host(FILE *out, bool tails)
     putc('\n', out);
 }
 
-/* In their order; hosts of the same event loop are adjacent. */
+/* Prints the rows in the order of the contenders, in which hosts of the same
+ * event loop are adjacent. */
 static void
 print_rows_host(FILE *out, const struct results_cell *cell)
 {
@@ -196,7 +197,7 @@ print_cell(FILE *out, const struct results_cell *cell)
     }
 }
 
-/* Negative: it was not counted. */
+/* Prints a number of instructions; negative: it was not counted. */
 static void
 print_count(FILE *out, double instructions)
 {

@@ -31,7 +31,7 @@ print_string(FILE *out, const char *text)
     putc('"', out);
 }
 
-/* Prints "name": "text", preceded by before. */
+/* Prints the text `before`, and then "name": "text". */
 static void
 print_member(FILE *out, const char *before, const char *name, const char *text)
 {

@@ -10,7 +10,8 @@
 extern struct workload replay_workload;
 
 /* Loads a trace, replacing the previous one. Returns an exit code; unless it is
- * VERBS_OK, a message has been printed, whose prefix is who ("lawn-bench"). */
+ * VERBS_OK, a message has been printed, whose prefix is `who`
+ * ("lawn-bench"). */
 int replay_load(const char *who, const char *path);
 uint64_t replay_objects(void);
 size_t replay_events(void);

@@ -214,7 +214,8 @@ is_whole(const char *json, size_t length)
     return false;
 }
 
-/* Only the script of the page parses it. */
+/* Returns whether the text is our JSON. Checks only its beginning and its
+ * brackets; the script of the page parses it. */
 static bool
 is_ours(const char *json, size_t length)
 {

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* What the wrapper functions need in addition to the inner self, which is
- * passed through: a vtable has no room for it. */
+/* Data of the wrapper functions. They receive only the self of the inner
+ * contender, so these data are global. */
 static struct {
     const struct contender *inner;
     const struct run *run;

@@ -2,9 +2,9 @@
  * lawn_store.h.
  *
  * A store is a contender that finds its timers by id, and keeps a copy of a
- * payload with each. Its face is what it has in common with other contenders:
- * name, version, make and free. It has CONTENDER_STORE set; start, stop and mow
- * are NULL.
+ * payload with each. Its face has the members that all contenders have: name,
+ * version, make and free. It has CONTENDER_STORE set; start, stop and mow are
+ * NULL.
  *
  * Ids have STORE_ID bytes and payloads STORE_PAYLOAD. A store may be compiled
  * for these sizes, as one written for certain ids would be. The number of

@@ -27,7 +27,7 @@ struct trace {
     uint64_t ignored; /* stops that were omitted */
 };
 
-/* Returns false after printing a message, whose prefix is who. Then nothing
+/* Returns false after printing a message, whose prefix is `who`. Then nothing
  * needs to be freed, and *exit_code is the exit code. */
 bool trace_load(const char *who, const char *path, struct trace *out,
                 int *exit_code);

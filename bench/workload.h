@@ -39,7 +39,7 @@ workload_fill(struct run *run)
 enum { LIFE_START, LIFE_STOP, LIFE_RESTART, LIFE_DEADLINES, LIFE_CHURN };
 void life_play(struct run *run);
 
-/* In the order in which they run. */
+/* The stages of the life of a store, in the order in which they run. */
 enum {
     STORE_START,
     STORE_STOP,
@@ -52,7 +52,8 @@ enum {
 void store_ttls(struct run *run);
 void store_play(struct run *run);
 
-/* Nanoseconds, for crews: no timer is due before it is meant to be. */
+/* The longest TTL for crews, in ns. TTLs are a minute or more, so that no timer
+ * is due while time is measured. */
 #define CREW_LONGEST UINT64_C(240000000000)
 void crew_ttls(struct run *run);
 void crew_play_local(struct run *run);
@@ -62,7 +63,8 @@ void crew_play_fires(struct run *run);
 void crew_play_wake(struct run *run);
 void crew_play_busy(struct run *run);
 
-/* Nanoseconds, for hosts: the same. */
+/* The longest TTL for hosts, in ns. In A1 and A2, no timer is due while time is
+ * measured. */
 #define HOST_LONGEST UINT64_C(240000000000)
 void host_ttls_far(struct run *run);
 void host_ttls_near(struct run *run);

@@ -1,7 +1,7 @@
 /* workload_cache.c - W11: a cache shared by 53 clusters of keys.
  *
- * Facts, from twitter/cache-trace (March 2020), 53 clusters with data: TTL
- * values that hold 1 % of writes or more: one in 22 clusters, two in 12, three
+ * Facts, from twitter/cache-trace (March 2020), 53 clusters with data. Number
+ * of TTLs with 1 % of the writes or more: one in 22 clusters, two in 12, three
  * in 6, four to six in 6, nine or ten in 7; the top TTL covers 97 % or more in
  * 26 clusters; TTLs from 5 s to 92.6 days, the median of the clusters' means is
  * 8 h; 8 clusters are jittered over ranges such as 490 to 600 s or 9.7 to 12 h;
@@ -25,8 +25,8 @@ struct cache_cluster {
 
 static struct cache_cluster cache_clusters[CACHE_CLUSTERS];
 
-/* Log-normal around 8 h, from 5 s to 92.6 d, in whole seconds; long ones are
- * round numbers, as people choose them. */
+/* Returns a random TTL: log-normal around 8 h, from 5 s to 92.6 d, in whole
+ * seconds. Long TTLs are round numbers, as people choose them. */
 static uint32_t
 draw_id(struct random *random)
 {

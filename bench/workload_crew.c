@@ -9,12 +9,13 @@
  * them each millisecond, so that messages do not wait forever.
  *
  * Time is measured from when the first hand begins, after each timer has been
- * started once, until the last hand has ended. With messages, it ends when a
- * last timer with a TTL of 0, posted to each worker after all others, has
- * fired: so all messages are included. The result is per pair and hand. Not
- * included is work that a crew postpones until a timer is due, since none is: a
- * worker drops a timer stopped by another thread when it becomes due. T6
- * includes all of that.
+ * started once, until the last hand has ended. If hands post messages, the last
+ * hand posts one more timer to each worker, with a TTL of 0, and the time ends
+ * when all of these have fired. So all messages are included. The result is per
+ * pair and hand. Work that a crew postpones until a timer is due is not
+ * included, since no timer becomes due. An example is a timer that another
+ * thread has stopped: a worker drops it when it becomes due. T6 includes all of
+ * that.
  *
  * After that, without measuring, some timers are left running until they fire,
  * and some remain. In the end each start must have had exactly one end, timer
@@ -191,7 +192,8 @@ close_play(struct crew_play *play, unsigned launched)
     pthread_cond_destroy(&play->came);
 }
 
-/* Computes the time from the first to the last; see above. */
+/* Computes the time from the beginning of the first hand to the end of the last
+ * one; see above. */
 static void
 keep_time(struct crew_play *play)
 {

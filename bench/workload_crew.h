@@ -10,15 +10,15 @@
 #define CREW_LINE 128u
 #define CREW_TTLS 20u
 #define CREW_LEAST UINT64_C(60000000000)    /* ns: the shortest TTL */
-#define CREW_SOON UINT64_C(2000000)         /* of timers that are to fire */
-#define CREW_BEAT UINT64_C(1000000)         /* of timers that wake workers */
+#define CREW_SOON UINT64_C(2000000)         /* ns: TTL of timers to fire */
+#define CREW_BEAT UINT64_C(1000000)         /* ns: TTL of waking timers */
 #define CREW_PATIENCE UINT64_C(10000000000) /* ns that a timer may be late */
 #define CREW_PAIRS 1000000u                 /* of each hand */
 #define CREW_WARM UINT64_C(50000000)        /* ns before the time counts */
-#define CREW_ROUND 256u                     /* pairs between turns, */
-#define CREW_ROUND_BUSY 64u                 /* and in T5 */
+#define CREW_ROUND 256u                     /* pairs between turns */
+#define CREW_ROUND_BUSY 64u                 /* pairs between turns in T5 */
 #define CREW_SAMPLES 2000u                  /* of T4 and T5, at most */
-#define CREW_PAUSE 100000                   /* ns between them, at least */
+#define CREW_PAUSE 100000                   /* ns between samples, at least */
 #define CREW_SPINS 2000u
 
 /* The use of an object, in object->which; the others are plain objects. */
@@ -75,7 +75,7 @@ struct crew_play {
     bool posts; /* includes messages */
     bool fires; /* timers are not stopped */
 
-    pthread_mutex_t mutex; /* of the next three */
+    pthread_mutex_t mutex; /* for the next three fields */
     pthread_cond_t came;
     unsigned joined;
     unsigned warm;

@@ -22,9 +22,9 @@
 
 #define HOST_FAR_TTLS 8u
 #define HOST_LEAST UINT64_C(60000000000) /* ns: the shortest TTL */
-#define HOST_NEAR_TTLS 200u              /* of A3 */
-#define HOST_NEAR UINT64_C(20000000)     /* the shortest of them */
-#define HOST_STEP UINT64_C(1000000)      /* distance between them */
+#define HOST_NEAR_TTLS 200u              /* number of TTLs of A3 */
+#define HOST_NEAR UINT64_C(20000000)     /* ns: the shortest TTL of A3 */
+#define HOST_STEP UINT64_C(1000000)      /* ns between TTLs of A3 */
 #define HOST_ROUND 256u                  /* operations between rounds */
 #define HOST_SAMPLE 16u /* one timer in this many is measured */
 #define HOST_PROBES 64u /* timers that are checked at the end */

@@ -9,7 +9,8 @@
  */
 #include "workload.h"
 
-/* Request deadlines in flight at a time; one in this many is lost. */
+/* LIFE_WINDOW request deadlines are in flight at a time. One request in
+ * LIFE_LOST is lost. */
 #define LIFE_WINDOW 256u
 #define LIFE_LOST 1000u
 

@@ -12,7 +12,9 @@
  * are taken from a table, and each is varied by up to a sixteenth. */
 #define RANDOM_TABLE 4096u
 #define RANDOM_LONGEST (1u << 20)
-#define RANDOM_TICKS 6u /* per timer: one fires in three ticks */
+/* The longest TTL, in ticks per timer. The mean TTL is half of it, so one timer
+ * fires in three ticks on average. */
+#define RANDOM_TICKS 6u
 
 static uint32_t random_table[RANDOM_TABLE];
 static uint64_t random_longest;

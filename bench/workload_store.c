@@ -39,7 +39,7 @@ make_id(const struct run *run, uint64_t number)
         {first, (first ^ number) * UINT64_C(0x9E3779B97F4A7C15)}};
 }
 
-/* Long enough that nothing is due before the end. */
+/* TTLs are so long that nothing is due before the end. */
 void
 store_ttls(struct run *run)
 {
@@ -207,8 +207,8 @@ play_churn(struct run *run)
     run_finish(run, ops);
 }
 
-/* Returns the number of a random timer after a number of rounds of churn, and a
- * bit. */
+/* Returns the number of a random timer that runs after play_churn() has
+ * replaced `churned` timers, in whole rounds and a part of one. */
 static uint64_t
 choose_survivor(struct run *run, uint64_t churned)
 {

@@ -15,9 +15,9 @@ struct workload {
     bool uses_t;      /* otherwise it has its own TTLs, and cell->t is 0; for
                          crews, t is threads */
     unsigned least_t; /* the smallest t */
-    unsigned stage;   /* its stage of play */
-    unsigned first;   /* the first stage of a trace of it */
-    uint64_t longest; /* TTL; 0 if it uses t */
+    unsigned stage;   /* the stage of play() that it measures */
+    unsigned first;   /* the first stage that a recorded trace of it contains */
+    uint64_t longest; /* the longest TTL; 0 if it uses t */
     /* Assigns the first TTL to each object; NULL if it uses t. */
     void (*ttls)(struct run *run);
     void (*play)(struct run *run);

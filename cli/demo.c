@@ -309,7 +309,7 @@ run_server(struct demo_server *server, enum demo_view view)
 /* Fires the due timers, and then compares the stored deadline of each
  * connection with the lawn. Counts the differences in demo->lost. */
 static void
-set_defaults(struct demo_server *server)
+count_lost_timers(struct demo_server *server)
 {
     struct demo *demo = &server->demo;
     uint64_t running = 0;
@@ -373,7 +373,7 @@ serve_demo(struct demo_server *server)
     if (view == DEMO_DRAWING) {
         screen_close();
     }
-    set_defaults(server);
+    count_lost_timers(server);
     return print_report(demo);
 }
 

@@ -31,7 +31,7 @@ struct demo_options {
     bool json;
 };
 
-/* Counts up to a time: starts == stops + fires + sum of standing. */
+/* Counts up to the time `at`. starts == stops + fires + sum of standing. */
 struct demo_counts {
     uint64_t at;
     uint64_t starts;
@@ -67,8 +67,8 @@ uint64_t demo_running(const struct demo *demo);
 /* Returns the counts of `back` frames ago, or of the oldest frame, or zeros. */
 const struct demo_counts *demo_past(const struct demo *demo, uint64_t back);
 
-/* Returns events per second between two counts, given both values of one
- * counter. */
+/* Returns the increase of a counter per second since the counts `past`.
+ * now_value and past_value are its values now and then. */
 double demo_rate(const struct demo *demo, const struct demo_counts *past,
                  uint64_t now_value, uint64_t past_value);
 

@@ -22,7 +22,7 @@
 #define DRAW_COLUMNS_MIN 59
 #define DRAW_COLUMNS_MAX 200
 #define DRAW_ROWS_MIN 16
-#define DRAW_ROWS_FIXED 7 /* not meadow or strips; one is empty */
+#define DRAW_ROWS_FIXED 7 /* rows without grass; one is empty */
 #define DRAW_LABELS 34    /* columns of a strip other than grass */
 #define DRAW_MOWER 6
 

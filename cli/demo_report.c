@@ -16,8 +16,8 @@ elapsed_seconds(const struct demo *demo)
     return to_seconds(demo->now - demo->begin);
 }
 
-/* Returns the share of the time in which the process ran on a core. Without a
- * core it fires timers late. */
+/* Returns the share of the time in which the process ran on a core. Timers that
+ * became due at other times fired late. */
 static double
 core_percent(const struct demo *demo)
 {

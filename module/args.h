@@ -2,9 +2,9 @@
  * properties that LAWN.APPLY writes for an event. Independent of the server.
  * Allocates no memory: results point into the arguments.
  *
- * Functions that return text return NULL on success, otherwise the error to
- * reply with; *out is then unspecified. Options are accepted in any order and
- * in any letter case, each at most once.
+ * Functions that return text return NULL on success, and otherwise the error to
+ * reply with. After an error *out is unspecified. Options are accepted in any
+ * order and in any letter case, each at most once.
  */
 #ifndef ARGS_H
 #define ARGS_H

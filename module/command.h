@@ -54,9 +54,9 @@ struct command_arg {
 #define COMMAND_OPTIONAL 1u
 #define COMMAND_MULTIPLE 2u
 
-/* A key in addition to args[1]. It follows a keyword, which the server searches
- * for from argument `from` on; if from is negative, backward from that
- * position before the end. */
+/* A key in addition to args[1]. It follows a keyword. The server searches for
+ * the keyword from argument `from` on. If `from` is negative, the server
+ * searches backward, beginning that number of arguments before the end. */
 struct command_key {
     const char *word; /* NULL ends a list */
     int from;

@@ -14,15 +14,19 @@
 struct command_totals command_totals;
 struct commands_tokens commands_tokens;
 
-/* Returns the time at which the key needs attention, as far as this call knows;
- * LAWN_NEVER keeps the wake-up that is set.
+/* Returns the time at which the key needs attention, as far as this call knows.
+ * Returns LAWN_NEVER if the wake-up that is set must not change.
  *
- * Removing an event makes the next event later. A wake-up that is too early is
- * harmless, so the queue is asked for its next event, which may take a search,
- * only if no wake-up is set. Clients have already been notified of due events,
- * so the first later event counts. If very many events are due, the key is
- * examined again at once. On a replica no client has been notified, and the
- * replica may become a master. */
+ * If a wake-up is set, only an event that this call has added can require an
+ * earlier one. A removal can make the wake-up too early, which is harmless.
+ * Finding the next event may take a search, so that is done only if no wake-up
+ * is set.
+ *
+ * On a master, due events need no wake-up, because clients are notified of them
+ * without one. So the first event that is not yet due counts. If more events
+ * are due than a batch contains, the result is the time of a due event, and the
+ * key is processed again at once. On a replica due events count, too: no client
+ * has been notified, and the replica may become a master. */
 static uint64_t
 next_wakeup(struct call *call)
 {
@@ -74,7 +78,8 @@ settle(struct call *call)
     }
     uint64_t next = next_wakeup(call);
     bool hands = needs_handover(call);
-    /* At once by the server's clock; the key's clock may be ahead of it. */
+    /* Process the key at once. `wall` is the server's clock; the key's clock
+     * may be ahead of it. */
     if (hands && next > call->wall) {
         next = call->wall;
     }
@@ -90,12 +95,12 @@ settle(struct call *call)
     }
 }
 
-/* Other servers base their tokens on a token at most this far ahead of the
- * clock, in ms. */
+/* A token is ignored if it is further ahead than this, in ms, of the clock and
+ * of the last token: see struct commands_tokens. */
 #define COMMANDS_AHEAD UINT64_C(86400000)
 
-/* Where very many tokens are issued, they run ahead of the clock. Their bound
- * may, too. */
+/* If very many tokens are issued, they are ahead of the clock. So
+ * COMMANDS_AHEAD counts from the last token if that is ahead of the clock. */
 void
 commands_note_token(uint64_t token, uint64_t wall)
 {
@@ -234,9 +239,9 @@ commands_reply_full(struct call *call, uint64_t takes)
                    (unsigned long long)takes, (unsigned long long)max);
 }
 
-/* An event joins the queue of its delay, its ttl. A jitter or rounding would
- * turn one delay into many, so such an event is kept outside the queues
- * (alone), like one with AT. */
+/* Events with the same delay, their ttl, share a blade. A jitter or rounding
+ * would turn one delay into many. So an event with either of these is on no
+ * blade (alone), like an event with AT. */
 void
 commands_set_due(struct call *call, const struct args_time *time,
                  uint64_t jitter, struct queue_event *event)

@@ -80,7 +80,7 @@ void commands_reply_full(struct call *call, uint64_t takes);
 void commands_set_due(struct call *call, const struct args_time *time,
                       uint64_t jitter, struct queue_event *event);
 
-/* Adds an event to the existing queue, subject to its settings. made: the
+/* Adds an event to the existing queue, subject to its settings. `made`: the
  * server generated the id. Returns false, after an error reply, if a limit is
  * exceeded or memory allocation fails. */
 bool commands_add_event(struct call *call, const struct queue_event *event,
@@ -170,8 +170,9 @@ struct commands_batch {
     void *memory;
 };
 
-/* Reserve memory for count events, of which again_count recur. Return false if
- * memory allocation fails; init() then replies with an error. */
+/* Both functions reserve memory for count events, of which again_count recur.
+ * They return false if memory allocation fails; commands_batch_init() also
+ * replies with an error. */
 bool commands_batch_reserve(struct commands_batch *batch, size_t count,
                             size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,

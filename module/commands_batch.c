@@ -31,9 +31,9 @@ commands_count_fired(struct call *call, const struct queue_event *event)
     commands_note_late(call, event);
 }
 
-/* An event of period p that was due at d is next due at d + k p, the first of
- * these times after now; those in between were missed. It then belongs to the
- * queue of delay p. */
+/* An event of period p that was due at d is due again at d + k p, for the
+ * smallest k for which this is after now. The periods in between were missed.
+ * It then has the delay p. */
 bool
 commands_next_period(const struct queue_event *event, uint64_t now,
                      struct queue_event *next)

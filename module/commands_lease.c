@@ -1,10 +1,10 @@
 /* commands_lease.c - LEASE, ACK, NACK and EXTEND: an event is delivered, and
  * stays in the queue until its owner acknowledges it.
  *
- * A TOKEN identifies a lease. It is greater than all earlier tokens of the key,
- * also of deleted keys of the same name, and, based on the clock, than those
- * that a master issued but did not replicate. Two servers that both act as
- * master issue tokens that differ in their last bits. A token is valid until
+ * A TOKEN identifies a lease. It exceeds all earlier tokens of the key and of
+ * deleted keys of that name. Tokens follow the clock, so it also exceeds those
+ * that a former master issued but did not replicate. Two servers that both act
+ * as master issue tokens that differ in their last bits. A token is valid until
  * the event is leased again, moved or removed, even after the end of the lease.
  *
  * THE END of a lease is replicated with the lease; nothing is replicated when
@@ -19,7 +19,7 @@
 #include "invariant.h"
 #include "memory.h"
 
-/* This number of leases needs no memory. */
+/* Up to this number of leases, no memory is allocated. */
 #define LEASE_FEW 4u
 /* The last token was forged, or loaded from a file with such a token: no clock
  * reaches that value. */

@@ -186,8 +186,8 @@ exceeds_limits(const struct queue_settings *settings,
 }
 
 /* Drops the events that are due first until the queue is within its limits,
- * including the new events at PUSH_LAST, or until enough were dropped that it
- * is closer to the limits than before. Replicates one DEL for all, unless there
+ * including the new events at PUSH_LAST, or until PUSH_DROP events were dropped
+ * and it is not larger than `before`. Replicates one DEL for all, unless there
  * is no memory for their ids. */
 static void
 drop_oldest(struct call *call, const struct push_size *before)
@@ -211,7 +211,7 @@ drop_oldest(struct call *call, const struct push_size *before)
         victims.ids[victims.count++] = first.id;
         size.events--;
         size.bytes -= first.id.size + first.payload.size;
-        /* A dead event would be found again. */
+        /* Otherwise queue_first() would return a dead event again. */
         if (first.tries.most > 0) {
             first.tries.made = 0;
         }

@@ -125,10 +125,10 @@ commands_len(struct call *call)
 }
 
 #define READ_FEW 128u
-/* Longer patterns are rejected. After this amount of matching work a scan
- * returns early, and the client continues it. So a pattern that is built to be
- * slow blocks the server for some milliseconds, or as long as one id of 64 KiB
- * takes: 0.1 s. */
+/* Patterns of more than READ_PATTERN_MAX bytes are rejected. After READ_WORK
+ * examined pattern bytes a scan returns early, and the client continues it. So
+ * a pattern that is built to be slow blocks the server for some milliseconds,
+ * or as long as one id of 64 KiB takes: 0.1 s. */
 #define READ_PATTERN_MAX 256u
 #define READ_WORK 1000000u
 

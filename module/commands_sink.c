@@ -2,11 +2,11 @@
  * go to the key's sink, dead events to its dead letter stream.
  *
  * An event is delivered by a command that the module runs in the server (XADD,
- * RPUSH, ...), and is removed from the queue in the same transaction. So in
- * every history that survives it is in exactly one of the two places. A batch
- * of events is delivered, then replicated with one command, then removed, so
- * that their bytes need not be copied. Memory for the batch is allocated before
- * the first delivery.
+ * RPUSH, ...), and is removed from the queue in the same transaction. So after
+ * a crash, a restart or a failover it is in exactly one of the two places. A
+ * batch of events is delivered, then replicated with one command, then removed,
+ * so that their bytes need not be copied. Memory for the batch is allocated
+ * before the first delivery.
  *
  * If a delivery is refused, the event and all events behind it stay, which
  * keeps the order. The delivery is retried after a delay that doubles up to a
@@ -355,8 +355,8 @@ note_failure(struct call *call, struct queue_trouble *trouble,
 }
 
 /* Finds a reason not to attempt a delivery. RENAME may have given the key the
- * name of its own sink. PUBLISH works even where writes are refused, so the
- * server is asked. */
+ * name of its own sink. PUBLISH works even where writes are refused, so for a
+ * channel the server is asked whether it accepts writes. */
 static const char *
 find_obstacle(struct call *call, const struct sink_outlet *way)
 {
@@ -369,7 +369,8 @@ find_obstacle(struct call *call, const struct sink_outlet *way)
     return way->dead ? SINK_OWN_DEAD : SINK_OWN;
 }
 
-/* Retries early if the clock was set back. */
+/* Returns true if the time of the next attempt has not come. If the clock was
+ * set back, does not wait longer than the delay. */
 static bool
 waits_to_retry(const struct call *call, const struct queue_trouble *trouble)
 {

@@ -7,8 +7,9 @@
 
 #include <errno.h>
 
-/* Returns true if a payload that is longer by this amount is within the limits.
- * An update never drops other events. */
+/* Returns true if the key is within its limits with the new payload instead of
+ * the old one; otherwise replies with an error and returns false. An update
+ * never drops other events. */
 static bool
 check_room(struct call *call, struct bytes old, struct bytes payload)
 {

@@ -4,10 +4,11 @@
  *                  │ id │ payload │ owner
  *
  * A waiting event is a timer of the queue's lawn, a leased event a timer of the
- * lawn of leases. A due or dead event is a node of the respective list. For
- * each of these except the dead list there is a heap, and the event may be in
- * the heap instead. Its relevant time, the end of its lease if it is leased,
- * otherwise the due time, has the same offset in all these forms.
+ * lawn of leases. A due or dead event is a node of the respective list. Next to
+ * each of these places except the dead list there is a heap, which may contain
+ * the event instead. The relevant time of an event is the end of its lease if
+ * it has a lease, and otherwise its due time. It has the same offset in all
+ * these forms.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -17,7 +18,8 @@
 
 #include <string.h>
 
-/* In the list of due events. An event without a flag of a place is waiting. */
+/* In the list of due events. An event with none of EVENT_READY, EVENT_LEASED
+ * and EVENT_DEAD is waiting. */
 #define EVENT_READY 1u
 /* As in struct queue_event. */
 #define EVENT_ALONE 2u
@@ -54,7 +56,7 @@ struct event {
     uint32_t payload_size;
     uint16_t id_size;
     uint8_t flags;
-    uint8_t owner_size; /* room that is kept after the lease */
+    uint8_t owner_size; /* room for the owner, kept after the lease */
 };
 
 /* Data of an event that was leased, or whose number of tries is limited. */
@@ -112,7 +114,8 @@ event_due(const struct event *event)
     return tries != NULL ? tries->due : event_time(event);
 }
 
-/* Returns the token of the current or last lease that is still valid, or 0. */
+/* Returns the token of the latest lease, or 0 if no token is valid. The token
+ * can be valid after the end of the lease: see struct queue_lease. */
 static inline uint64_t
 event_token(const struct event *event)
 {

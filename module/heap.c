@@ -224,8 +224,8 @@ heap_reserve(struct heap *heap, size_t many)
     return true;
 }
 
-/* Keeps one spare chunk, so that additions and removals at its edge allocate
- * nothing. */
+/* Frees the chunks that are not needed, except one. So additions and removals
+ * at the edge of a chunk do not allocate and free it again and again. */
 static void
 trim(struct heap *heap)
 {
@@ -252,8 +252,8 @@ heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
          uint64_t now)
 {
     if (heap->count == 0) {
-        /* Not based on a time far ahead: earlier times would become
-         * indistinguishable. */
+        /* The base must not be far ahead: all earlier times would have the same
+         * value in their entries. */
         uint64_t first = time < now ? time : now;
 
         heap->base = first > HEAP_BEFORE ? first - HEAP_BEFORE : 0;

@@ -10,8 +10,8 @@
  * events. No work is deferred. An entry takes 12 bytes: the pointer to the
  * event and 32 bits of its time, which usually decide a comparison without
  * reading the event. The events are read if these bits are equal: for times
- * within 32 ms, and for times more than a year before or three years after the
- * heap was last empty. Removing then takes up to three times as long.
+ * less than 32 ms apart, and for times more than a year before or three years
+ * after the heap was last empty. Removing then takes up to three times as long.
  */
 #ifndef HEAP_H
 #define HEAP_H
@@ -55,8 +55,9 @@ void heap_moved(struct heap *heap, struct event *event);
 struct event *heap_first(const struct heap *heap);
 uint64_t heap_next(const struct heap *heap);
 
-/* Returns the event with this number, from 0. Each event has a higher number
- * than the one that precedes it in time order in the heap. */
+/* Returns the event with this number, from 0 to count - 1. Number 0 is the
+ * first event in time order. The others are not in time order, but each event
+ * has a higher number than its parent, which is not later. */
 struct event *heap_at(const struct heap *heap, uint64_t number);
 
 /* Visits all events in time order; by number if there is no memory for sorting.

@@ -48,14 +48,15 @@ void host_signal(struct host *host);
 /* Sets the next wake-up of the key, which queue_armed() returns. */
 void host_arm(struct host *host, uint64_t when);
 
-/* Blocks the client until host_signal() or a tick runs the command again, which
- * then replies, or until ms milliseconds have passed (0: no limit), when the
- * command runs a last time. Returns false if blocking is not allowed here
- * (MULTI, a script). */
+/* Blocks the client. host_signal() or a tick runs the command again, which then
+ * replies. When ms milliseconds have passed (0: no limit), the command runs a
+ * last time. Returns false if blocking is not allowed here (MULTI, a
+ * script). */
 bool host_block(struct host *host, uint64_t ms);
 
-/* Returns true if the server currently accepts no writes, so that the command,
- * although in time, was postponed and must not remove events. */
+/* Returns true if the command must not remove events. This is possible only for
+ * a client that was blocked: its timeout has passed, or the server currently
+ * accepts no writes. In the second case, the key is scheduled again. */
 bool host_frozen(struct host *host);
 
 /* Returns true if the calling user may publish to a channel. */
@@ -73,11 +74,11 @@ struct host_order {
 };
 
 /* IN A TICK. Runs a command. Its effects are replicated in one transaction with
- * all host_replicate() of this tick. Returns NULL on success; otherwise nothing
- * has changed, and the text is the error, valid until the next call. The
- * command may delete the key: host_queue() then returns NULL. It may rename the
- * key or move it to another database: the arguments of the call and
- * host_replicate() then use the new name and database. */
+ * those of all calls of host_replicate() in this tick. Returns NULL on success;
+ * otherwise nothing has changed, and the text is the error, valid until the
+ * next call. The command may delete the key: host_queue() then returns NULL. It
+ * may rename the key or move it to another database: the arguments of the call
+ * and host_replicate() then use the new name and database. */
 const char *host_call(struct host *host, const struct host_order *order);
 /* Returns NULL if the server would accept a write to the key by a client now,
  * otherwise the error, as above. Does not examine the key. */

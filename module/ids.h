@@ -1,7 +1,7 @@
 /* ids.h - ids that the server generates: "1731724800000-0", time and number.
- * They are unique over all keys, also after the key was emptied, the clock was
- * set back, the server was restarted or a failover, provided that all earlier
- * ids were reported to ids_seen().
+ * They are unique over all keys, provided that ids_seen() was called for all
+ * earlier ids. They remain unique if a key is emptied, the clock is set back,
+ * the server is restarted, or a replica is promoted.
  */
 #ifndef IDS_H
 #define IDS_H
@@ -12,8 +12,8 @@
 
 #define IDS_SIZE 42 /* enough for two numbers of 64 bits, a dash and a 0 byte */
 
-/* Ids with a later time or a greater number are never generated. Seen ones are
- * ignored, because they would use up the remaining ids. */
+/* Ids with a later time or a greater number are never generated. ids_seen()
+ * ignores them: if they counted, no ids would remain. */
 #define IDS_MS_MAX (UINT64_C(1) << 53)
 #define IDS_NUMBER_MAX (UINT64_C(1) << 53)
 

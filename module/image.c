@@ -28,7 +28,7 @@ enum image_tag {
 
 struct image_saving {
     const struct image_writer *writer;
-    uint64_t ttl; /* the last one written */
+    uint64_t ttl; /* the last TTL written */
     uint64_t count;
 };
 
@@ -132,9 +132,9 @@ image_save(struct queue *queue, const struct image_writer *writer)
 struct image_loading {
     const struct image_reader *reader;
     struct queue *queue;
-    const char *error; /* NULL: no error so far */
-    char *id;          /* copy of the last one, and its capacity */
-    size_t id_room;
+    const char *error;           /* NULL: no error so far */
+    char *id;                    /* copy of the last id */
+    size_t id_room;              /* capacity of id */
     char owner[QUEUE_OWNER_MAX]; /* of the last lease */
     uint64_t now;
     uint64_t first;
@@ -150,7 +150,7 @@ fail(struct image_loading *loading, const char *error)
     return false;
 }
 
-/* Reads a number from min to max; otherwise fails with the text bad. */
+/* Reads a number. If it is not from min to max, fails with the text `bad`. */
 static bool
 load_number(struct image_loading *loading, uint64_t min, uint64_t max,
             uint64_t *number, const char *bad)
@@ -203,8 +203,8 @@ keep_copy(struct image_loading *loading, struct bytes *string)
     return true;
 }
 
-/* Reads id and payload of an event. The id is copied while the payload is
- * read. */
+/* Reads id and payload of an event. The id is copied, because reading the
+ * payload invalidates it. */
 static bool
 load_id_and_payload(struct image_loading *loading, struct queue_event *event)
 {
@@ -329,7 +329,8 @@ load_repeat(struct image_loading *loading, struct queue_repeat *repeat)
                        "a number of missed periods is out of range");
 }
 
-/* Reads the prefixes of an event. *tag is then its own tag. */
+/* Reads the prefixes of an event. Sets *tag to the tag after them, that of the
+ * event itself. */
 static bool
 load_prefixes(struct image_loading *loading, uint64_t *tag,
               struct queue_event *event)
@@ -428,8 +429,8 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
     return true;
 }
 
-/* Reads the token and the sink. The sink's name is copied while the rest is
- * read. */
+/* Reads the token and the sink. The sink's name is copied, because reading the
+ * next string invalidates it. */
 static bool
 load_sink(struct image_loading *loading)
 {
@@ -502,9 +503,10 @@ due_of_rede(uint64_t due)
     return due > INT64_MAX ? 0 : min_time(due, ARGS_DUE_MAX);
 }
 
-/* ReDe's TTLs do not give the time of the push, because they may be truncated;
- * the result might be weeks ahead. A TTL of all the time since 1970 gives the
- * queue no such time. */
+/* Reads an event of ReDe. The time of its push cannot be computed as due - ttl,
+ * because ReDe's TTLs may be truncated: the result might be weeks ahead, and
+ * the queue's time would advance to it. So the TTL is set to the due time, as
+ * if the event had been pushed in 1970. */
 static bool
 load_event_of_rede(struct image_loading *loading)
 {

@@ -7,12 +7,12 @@
  * overflow, resolution, paused, tries, lease; the last id generated for PUSH *:
  * time and number; the greatest token; the sink: kind, name, maxlen, dead
  * letter stream; then tags with their data:
- *     1 TTL       delay of the events that follow; 0: pushed for a time
+ *     1 TTL       delay of the events that follow; 0: individual times
  *     2 event     due, id, payload
  *     3 event     due, id, payload, period, times, missed
  *     4 tries     of the next event: made, most
  *     5 lease     of the next event, after its tries: token, end, length
- *                 (0: not in a queue of equal leases), owner
+ *                 (0: the event is on no blade), owner
  *     0           end, followed by the number of events
  * The events are in the order of queue_each(). The TTL is ignored for leased
  * and dead events.
@@ -48,8 +48,8 @@ struct image_reader {
 /* Saves a queue for image_load(). O(events and their bytes). */
 void image_save(struct queue *queue, const struct image_writer *writer);
 
-/* Loads a queue. blades as in queue_new(). Events of ReDe are added as if
- * pushed for a time, because its TTLs do not give the time of the push. Returns
+/* Loads a queue. blades as in queue_new(). Events of ReDe are added as events
+ * with an individual time, because the time of their push is not known. Returns
  * NULL and a short message in *error on failure; nothing has changed then.
  * O(data read). */
 struct queue *image_load(const struct image_reader *reader, int version,

@@ -1,6 +1,6 @@
 /* info.c - the fields of INFO lawn. They are also part of a crash report, so
- * nothing is allocated here, and data structures are not traversed then: they
- * may be what is damaged. All other fields are available at once, or take
+ * nothing is allocated here. In a crash report data structures are not
+ * traversed, because they may be damaged. All other fields take O(1) or
  * O(buckets). */
 #include "info.h"
 

@@ -17,7 +17,8 @@ struct late {
 
 void late_add(struct late *late, uint64_t ms);
 
-/* Returns the value that this many thousandths do not exceed; 0 if empty. */
+/* Returns an upper limit for this number of thousandths of the values; 0 if
+ * there are none. */
 uint64_t late_at(const struct late *late, unsigned thousandths);
 
 #endif

@@ -153,7 +153,7 @@ undo_put(struct queue *queue, struct event *chain)
     }
 }
 
-/* Allocates all blocks, and adds new ids to the table, first; the remaining
+/* First allocates all blocks, and adds new ids to the table. The remaining
  * steps cannot fail. If an id occurs twice, the second event replaces the
  * first. */
 int

@@ -7,9 +7,9 @@
  *         │            delay
  *         ├─► leases   the same for leased events, by the end of the lease; then
  *         │            they become ready, in the order of that time
- *         ├─► ready    due events in order of time until they are taken; events
- *         │            found due later but due before others in the list are kept
- *         │            in a heap next to it until it is their turn
+ *         ├─► ready    due events in order of time until they are taken; an event
+ *         │            that is promoted after events with later times is kept in
+ *         │            a heap next to the list until its turn
  *         └─► dead     events whose last allowed lease has ended
  *
  * An event is one block of memory: timer, properties, id and payload. A plain
@@ -33,9 +33,9 @@
  * INVARIANTS, with the numbers that queue_check() reports:
  *   [Q1] an event is in the table under its id, and in exactly one place:
  *        waiting, ready, leases or dead; there in the heap or not
- *   [Q2] ready is sorted by time: the end of the lease if there was one, else
- *        the due time; no such time, also in the heap next to it, is after the
- *        last time up to which events were promoted
+ *   [Q2] ready is sorted by relevant time: the end of the lease if there was
+ *        one, otherwise the due time. In ready and in the heap next to it, no
+ *        relevant time is after the last time up to which events were promoted
  *   [Q3] timers of a lawn are due at or after the time up to which it was mown
  *   [Q4] bytes is the size of all blocks, by the rule of sizes.h; data is the
  *        sum of ids and payloads, leased_data that of the events in leases
@@ -81,8 +81,8 @@ struct queue_tries {
 struct queue_lease {
     uint64_t token;
     uint64_t end;
-    /* length of the lease, or 0. Only queue_each() sets it on output; there 0
-     * for events that are in no queue of equal leases */
+    /* length of the lease, or 0. On output only queue_each() sets it, to 0 for
+     * an event that is on no blade */
     uint64_t ttl;
     struct bytes owner; /* at most QUEUE_OWNER_MAX bytes */
 };
@@ -92,12 +92,11 @@ struct queue_event {
     struct bytes id;
     struct bytes payload;
     uint64_t due;
-    /* due minus the queue's time at the push. Only queue_each() sets it on
-     * output; there, for events in no queue of equal delays, due minus the
-     * current time, or 0 */
+    /* due minus the queue's time at the push. On output only queue_each() sets
+     * it. For an event that is on no blade it is then due minus the current
+     * time, or 0 if the event is due */
     uint64_t ttl;
-    /* pushed for an individual time, not after a delay: not in a queue of equal
-     * delays */
+    /* has an individual time, not a delay: it is on no blade */
     bool alone;
     struct queue_repeat repeat;
     struct queue_tries tries;
@@ -232,11 +231,11 @@ int queue_put_all(struct queue *queue, const struct queue_event *events,
  * takes O(bytes); otherwise as queue_put(). */
 int queue_move(struct queue *queue, const struct queue_event *event);
 
-/* Leases an event, in any state, with this lease, whose token is not 0, and
- * these tries. Fills *out, which may be NULL. Id and owner may point into the
- * event. Records the token in the queue, and advances the queue's time to end -
- * ttl unless ttl is 0. Returns 0, -ENOENT or -ENOMEM. As queue_put(); O(bytes)
- * only if the owner does not exactly fit the room in the block. */
+/* Leases an event, whatever its state, and sets its tries. The token of the
+ * lease must not be 0. Fills *out, which may be NULL. Id and owner may point
+ * into the event. Records the token in the queue, and advances the queue's time
+ * to end - ttl unless ttl is 0. Returns 0, -ENOENT or -ENOMEM. As queue_put();
+ * O(bytes) only if the owner does not exactly fit the room in the block. */
 int queue_lease_event(struct queue *queue, struct bytes id,
                       const struct queue_lease *lease, struct queue_tries tries,
                       struct queue_event *out);
@@ -260,9 +259,9 @@ bool queue_get(const struct queue *queue, struct bytes id,
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns
- * false at the end. The queue must not change in between. Beyond the budget of
- * the last queue_promote_due(), events are omitted that were promoted after
- * later ones. */
+ * false at the end. The queue must not change in between. Only the first events
+ * are complete, up to the budget of the last queue_promote_due(). After them,
+ * events that were promoted after events with later times are omitted. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
@@ -279,9 +278,10 @@ uint64_t queue_leased_count(const struct queue *queue);
 /* Returns the size of their ids and payloads, as queue_data(). */
 uint64_t queue_leased_data(const struct queue *queue);
 
-/* Return the due time of the last ready event (or a later time if that event
- * was removed), 0 if there is none; and the due time of the next event that is
- * not ready, LAWN_NEVER if there is none. */
+/* queue_latest_ready() returns the time of the last ready event, or a later
+ * time if that event was removed; 0 if no event is ready. queue_next_waiting()
+ * returns the time of the next event that is not ready, LAWN_NEVER if there is
+ * none. */
 uint64_t queue_latest_ready(const struct queue *queue);
 uint64_t queue_next_waiting(const struct queue *queue);
 
@@ -292,15 +292,16 @@ bool queue_first(struct queue *queue, struct queue_event *out);
 
 /* Visits all events: dead, ready, waiting and leased ones, in order of time,
  * except that events on a lawn are in the order of lawn_each(). alone is set if
- * an event is in no queue of equal delays, for any reason. If the events are
- * added in this order to an empty queue that was prepared with queue_restore(),
- * they are delivered in the same order as from this queue. Returns false if
- * visit returned false. */
+ * an event is on no blade, for any reason. If the events are added in this
+ * order to an empty queue that was prepared with queue_restore(), they are
+ * delivered in the same order as from this queue. Returns false if visit
+ * returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 
-/* Prepares an empty queue as one that was saved at now, in which no event is
- * due before first. Returns false if memory allocation fails. */
+/* Prepares an empty queue for the events of a queue that was saved at `now`, in
+ * which no event is due before `first`. Returns false if memory allocation
+ * fails. */
 bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 
 /* An iteration that tolerates changes between calls. From cursor 0 on, visits
@@ -321,8 +322,9 @@ typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* The number of events in all queues; of leased and dead events as far as their
- * queues have found them. Any thread. */
+/* Returns the number of events in all queues. Leased and dead events are
+ * counted as of the last queue_promote_due() of their queue. Any thread may
+ * call it. */
 enum queue_totals {
     QUEUE_TOTAL,
     QUEUE_TOTAL_LEASED,

@@ -32,10 +32,10 @@ promote_from_heap(struct queue *queue, uint64_t time)
     }
 }
 
-/* Records that a timeline was mown up to then, which is not before its lawn's
- * time. left: more events may be due. The lawn's position may be anywhere up to
- * that time and up to the next deadline, so no timer may be started there with
- * an earlier deadline. */
+/* Records that a timeline was mown up to `then`, which is not before its lawn's
+ * time. `left`: more events may be due. The lawn's position may be as late as
+ * `then`, but not after the next deadline. So no timer may be started on it
+ * with a deadline before the earlier of these two times. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -45,9 +45,9 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
-/* Moves events that are due by then to ready, at most budget events, in the
- * order of all lawns and heaps. At the same time, events of the heaps come
- * first: see queue_timeline.c. */
+/* Moves events that are due by `then` to ready, at most `budget` events, in the
+ * order of time over all lawns and heaps. Of events with the same time, those
+ * of the heaps are first: see queue_timeline.c. */
 static void
 promote_until(struct queue *queue, uint64_t then, uint64_t budget)
 {
@@ -86,8 +86,8 @@ promote_until(struct queue *queue, uint64_t then, uint64_t budget)
     }
 }
 
-/* Moves events that were found late to their positions among the first `budget`
- * of ready. */
+/* Moves events from the heap `passed` to their positions in ready, for the
+ * first `budget` positions. */
 static void
 promote_passed(struct queue *queue, uint64_t budget)
 {

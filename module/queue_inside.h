@@ -18,13 +18,13 @@ struct queue_known_ttl {
 struct queue_timeline {
     struct lawn *lawn; /* NULL: not created yet */
     void *memory;      /* block of the lawn and of known */
-    size_t size;       /* of that block */
+    size_t size;       /* of memory */
     uint64_t mown;
     struct heap heap;
     struct queue_known_ttl *known; /* NULL: all TTLs are known */
     size_t sets;                   /* of known; a power of two */
     uint64_t replaced; /* the queue's time when this lawn replaced another */
-    uint64_t spare; /* events of any TTL that are still accepted at that time */
+    uint64_t spare; /* events of any TTL still accepted at the time replaced */
     uint64_t refused; /* events since the last time a TTL became known */
 };
 
@@ -87,8 +87,9 @@ uint64_t queue_timeline_count(const struct queue_timeline *timeline);
 /* Returns the earliest time of its events; LAWN_NEVER if there are none. */
 uint64_t queue_timeline_next(const struct queue_timeline *timeline);
 
-/* Replace a lawn that is too small or too large, if there is memory for
- * another: called before an event is added, and after one was removed. */
+/* Replace the lawn if it is too small or too large, and if there is memory for
+ * another one. queue_grow() is called before an event is added, queue_shrink()
+ * after one was removed. */
 void queue_grow(struct queue *queue);
 void queue_shrink(struct queue *queue);
 
@@ -114,13 +115,13 @@ bool queue_reserve_leases(struct queue *queue);
 /* Adds an event to its place, according to its times in struct queue_event. */
 void queue_place_event(struct queue *queue, struct event *event,
                        const struct queue_event *as);
-/* Adds an event to ready; */
+/* Adds an event to ready. */
 void queue_place_ready(struct queue *queue, struct event *event, uint64_t time);
-/* to leases or, if the lease has ended, to its next place; ttl as in struct
- * queue_lease; queue_reserve_leases() must have succeeded; */
+/* Adds an event to leases or, if the lease has ended, to its next place. ttl is
+ * as in struct queue_lease. queue_reserve_leases() must have succeeded. */
 void queue_place_leased(struct queue *queue, struct event *event, uint64_t ttl,
                         uint64_t end);
-/* to the end of dead. */
+/* Adds an event to the end of dead. */
 void queue_place_dead(struct queue *queue, struct event *event, uint64_t time);
 /* Ends the lease of an event that is in no place: adds it to ready or dead. */
 void queue_end_lease(struct queue *queue, struct event *event);
@@ -161,7 +162,8 @@ struct event *queue_event_create(struct queue *queue,
 /* Fills *out from an event; both TTLs are 0. */
 void queue_event_read(const struct event *event, struct queue_event *out);
 
-/* Frees the memory of the sink; corrects the pointers after it was moved. */
+/* queue_sink_free() frees the memory of the sink. queue_sink_moved() corrects
+ * the pointers into that memory after it was moved. */
 void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 

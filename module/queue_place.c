@@ -1,11 +1,12 @@
 /* queue_place.c - the place of an event in its queue: waiting, leased, ready or
  * dead.
  *
- * A new event is waiting, even if its time has passed, as on a replica whose
- * clock is ahead of its master's, until queue_promote_due() finds it. Then it
- * usually moves to the end of ready. If it is due before the last ready event,
- * it moves to the heap `passed`, and from there to its position when the events
- * before it are requested. So no order of events makes this slow. */
+ * A new event is waiting until queue_promote_due() finds it due. This is so
+ * even if its time has passed, as on a replica whose clock is ahead of its
+ * master's. A due event usually moves to the end of ready. If it is due before
+ * the last ready event, it moves to the heap `passed`, and from there to its
+ * position when the events before it are requested. So no order of events makes
+ * this slow. */
 #include "queue_inside.h"
 
 /* If memory allocation fails, the event is inserted into the list, which may
@@ -67,8 +68,7 @@ queue_reserve_leases(struct queue *queue)
                                queue->waiting.mown);
 }
 
-/* Allocates the memory that a call needs besides blocks of events, for an event
- * that has a lease. Returns false on failure. */
+/* Only an event with a lease needs memory besides its block. */
 bool
 queue_reserve_place(struct queue *queue, const struct queue_event *as)
 {

@@ -4,8 +4,9 @@
  * memory and cost nothing until they are due. Events with unique TTLs would all
  * be in the lawn's index, where a whole slot becomes due at once, even if it
  * contains a million. So they go to the heap: events with an individual time,
- * events whose time the lawn has passed or that is before the last one of their
- * TTL, and, once there are many events, those with an unknown TTL.
+ * events whose time the lawn has passed, events that are due before the last
+ * event of their TTL, and, once there are many events, those with an unknown
+ * TTL.
  *
  * A TTL becomes known if there is room, otherwise occasionally in place of the
  * least recently used one. So frequent TTLs become known quickly, and of a
@@ -14,28 +15,29 @@
  * if events of the same TTL and time are in both, those in the heap were pushed
  * first, and are taken first.
  *
- * A lawn does not grow. A queue of few events has a small one, which is
- * replaced as the queue grows, moving all its timers: at 4096 events, and for
- * the last time at 16384, which takes one or two milliseconds. The lawn of the
- * leases grows with it. */
+ * A lawn does not grow. A queue of few events has a small lawn. When the queue
+ * grows, a larger lawn replaces it, and all timers move: at 4096 events, and
+ * for the last time at 16384 events. That takes one or two milliseconds. The
+ * lawn of the leases grows with it. */
 #include "memory.h"
 #include "queue_inside.h"
 #include "sizes.h"
 
 /* Known TTLs are a set-associative table. */
 #define KNOWN_WAYS 4u
-/* The number of refused events before one more TTL replaces another: of a
- * million TTLs some 4,000 do, and most get a blade. */
+/* After this number of refused events, a new TTL replaces a known one. So of a
+ * million TTLs that occur once, some 4,000 become known; most of these get a
+ * blade. */
 #define REFUSED_MIN 256u
-/* The number of events of any TTL that are accepted at the time at which a lawn
- * was replaced. */
+/* The number of events that are accepted regardless of their TTL, while the
+ * queue's time is that at which its lawn was replaced. */
 #define SPARE 32768u
 
 /* LAWNS */
 
-/* Returns the number of sets of known TTLs, a power of two, for this number of
- * blades. There are half as many known TTLs as blades, and a lawn has twice the
- * blades, so that the others find one, too. */
+/* Returns the number of sets in the table of known TTLs, a power of two. Known
+ * TTLs take at most half of the blades, so that events of other TTLs find a
+ * blade, too. */
 static size_t
 count_known_sets(size_t blades)
 {
@@ -137,7 +139,7 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
          * for the new TTL: see lawn.h. */
         lawn_set_resolution(timeline->lawn, 1);
     }
-    /* The TTL may have been known before. */
+    /* The lawn that was replaced may have known the TTL. */
     if (timeline->replaced != queue->now || timeline->spare == 0) {
         return false;
     }

@@ -9,13 +9,14 @@
  * that was set.
  *
  * This assumes that the wall clock advances. If it is set back, keys set for
- * the near future look overdue. So nothing is taken from `overdue` before the
- * clock of `coming` has passed `now`, unless all keys are sorted again into a
- * store whose clock starts before all of them.
+ * the near future look overdue. So a key is taken from `overdue` only if the
+ * clock of `coming` is not after `now`. Otherwise all keys are first moved to a
+ * new store `coming`, whose clock is before all of them.
  *
- * The databases are in an array sorted by number, to find one, and in a heap by
- * a lower bound of the times of their keys, to find the next. Removals do not
- * update the bound; a pop that finds no key corrects it.
+ * To find a database by its number, the databases are in a sorted array. To
+ * find the one whose key is next, they are in a heap, by a lower bound of the
+ * times of their keys. Removals do not update the bound; a pop that finds no
+ * key corrects it.
  *
  * What would break it: a bound later than a key of the database; moving the
  * clock of `coming` beyond the bound of another database, which would take keys
@@ -58,8 +59,8 @@ release(void *memory, void *context)
     memory_free(memory);
 }
 
-/* A small lawn: few databases have many keys, and these use no blades, since
- * each has an individual time. */
+/* Creates a store with a small lawn: few databases have many keys, and keys use
+ * no blades, since each has an individual time. */
 static struct lawn_store *
 create_store(uint64_t now)
 {
@@ -406,9 +407,10 @@ rebuild_store(struct registry_db *db)
     return true;
 }
 
-/* Returns true if the first overdue key precedes those that are coming. A key
- * that is set for the present again and again, because it has much work, comes
- * after keys that had to wait meanwhile. */
+/* Returns true if the first overdue key precedes all keys in `coming`, or if
+ * none of those is due by `until`. A key that is set for the present again and
+ * again, because it has much work, comes after keys that had to wait
+ * meanwhile. */
 static bool
 find_overdue(const struct registry_db *db, uint64_t until)
 {
@@ -469,7 +471,7 @@ registry_pop(uint64_t now, int *number, struct bytes *name, uint64_t *when)
             bound = db->overdue_bound;
         }
         set_bound(db, bound);
-        /* There was no memory for sorting. */
+        /* There was no memory to rebuild the store. */
         if (bound <= until) {
             return false;
         }

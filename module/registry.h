@@ -2,9 +2,9 @@
  * each key. It stores only names: the caller may find a different key under the
  * name, or none.
  *
- * Costs, for K keys in D databases: set O(1) and O(log D); remove O(log D); pop
- * O(log D) plus the lawn's cost of advancing its clock. An empty database that
- * was used takes 14 KiB until it is flushed; a key of 10 bytes takes 83.
+ * Costs, for D databases: set and remove O(log D); pop O(log D) plus the lawn's
+ * cost of advancing its clock. An empty database that was used takes 14 KiB
+ * until it is flushed. A key with a name of 10 bytes takes 83 bytes.
  */
 #ifndef REGISTRY_H
 #define REGISTRY_H
@@ -37,9 +37,9 @@ uint64_t registry_next(void);
 /* Removes a key whose time is now or earlier, in the order of times. Keys that
  * were set for times up to which keys had already been taken are returned in
  * the order in which they were set. Returns false if there is none. name is
- * valid until the next call of any function here. now may be before that of the
- * last pop if the clock was set back: the database of the next key that was set
- * since is then sorted again, once. */
+ * valid until the next call of any function here. If the clock was set back,
+ * now may be earlier than in the last call. Then a database in which keys were
+ * set since is sorted again, once, when the first of these keys is due. */
 bool registry_pop(uint64_t now, int *db, struct bytes *name, uint64_t *when);
 
 /* O(D) */

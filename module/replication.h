@@ -4,7 +4,7 @@
 #ifndef REPLICATION_H
 #define REPLICATION_H
 
-/* The arguments of ADD for each event; */
+/* The arguments of ADD for each event. */
 enum {
     REPLICATION_ADD_ID,
     REPLICATION_ADD_PAYLOAD,
@@ -14,7 +14,7 @@ enum {
     REPLICATION_ADD_WORDS
 };
 
-/* of AT; */
+/* The arguments of AT for each event. */
 enum {
     REPLICATION_AT_ID,
     REPLICATION_AT_DUE,
@@ -23,7 +23,7 @@ enum {
     REPLICATION_AT_WORDS
 };
 
-/* and of LEASE. */
+/* The arguments of LEASE for each event. */
 enum {
     REPLICATION_LEASE_ID,
     REPLICATION_LEASE_TOKEN,

@@ -15,9 +15,9 @@ server_access_init(void)
                                              sizeof(ADMIN_COMMAND) - 1);
 }
 
-/* Returns the user of a call. Returns NULL if there is none: *any is true if
- * the caller is another module or the server itself, which may do everything,
- * and false if it is a script, whose user is unknown. */
+/* Returns the user of a call. Returns NULL if there is none. Then *any is true
+ * if the caller is another module or the server itself, which may do
+ * everything. It is false if the caller is a script, whose user is unknown. */
 static RedisModuleUser *
 find_user(struct host *host, bool *any)
 {

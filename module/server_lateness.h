@@ -1,6 +1,7 @@
-/* server_lateness.h - the lateness with which keys are processed, in us: since
- * an event was due, or since the server could have processed the key: after a
- * pause, a load, a change of role, or the arrival of the key.
+/* server_lateness.h - the lateness with which keys are processed, in us. It
+ * counts from the due time of an event. If the server could not process the key
+ * then, it counts from the time at which it could: the end of a pause or a
+ * load, a change of role, or the arrival of the key.
  */
 #ifndef SERVER_LATENESS_H
 #define SERVER_LATENESS_H

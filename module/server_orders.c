@@ -11,7 +11,8 @@
 /* The number of bytes that may be delivered between two checks of the
  * memory. */
 #define UNCHECKED_MAX 65536u
-/* About what an event takes in a stream besides its words. */
+/* Approximate number of bytes that an event takes in a stream, without its
+ * words. */
 #define ORDER_OVERHEAD 128u
 
 void
@@ -38,10 +39,11 @@ host_over(struct host *host)
     return clock_us(CLOCK_MONOTONIC) >= host->orders->end;
 }
 
-/* A server that may evict keys does so before a client's next command, and the
- * result of that command shows whether it helped. A server that may not evict
- * is out of memory if it is so now; the state that a client's last command
- * found may be old here, unlike in a call. */
+/* Returns true if the order must be refused because the server is out of memory
+ * and may not evict keys. This asks for the current state of the memory: the
+ * state that a client's last command found may be old here, unlike in a call. A
+ * server that may evict keys does so before a client's next command. Whether
+ * that has helped is decided by the flag M in host_call(). */
 static bool
 out_of_memory(struct host *host, const struct host_order *order)
 {
@@ -119,8 +121,10 @@ follow_key(struct host *host)
     }
 }
 
-/* S: refused if there are too few replicas, or the disk has failed. E: errors
- * are replies. M: refused if there is no memory. */
+/* Flags of RedisModule_Call(): with S, the server refuses the command if there
+ * are too few replicas or the disk has failed. With E, errors are replies. With
+ * M, the server refuses the command if it was out of memory at a client's last
+ * command. */
 const char *
 host_call(struct host *host, const struct host_order *order)
 {

@@ -12,7 +12,7 @@ struct server_orders {
     /* the bytes that they were created from */
     const char *at[HOST_ORDER_WORDS];
     size_t unchecked; /* bytes delivered since memory was last checked */
-    bool full;        /* the server was out of memory at that check */
+    bool full;        /* the server was out of memory at the last check */
     bool evicts;
     uint64_t end;      /* deadline of this drain, in us of CLOCK_MONOTONIC */
     struct bytes *key; /* the name in the arguments of the host */

@@ -1,12 +1,12 @@
 /* server_schedule.h - schedules when each key is processed: the registry and
  * the wake-up.
  *
- * The time of a key in the registry is never later than the due time of an
- * event that was not notified yet, and later than all events that were. So an
- * outdated entry costs one superfluous check, and no event is missed. An event
- * may be notified twice if a command finds it due between that time and the
- * tick. If there is no memory for the registry, the key is untracked, and a
- * search finds it: server_untracked.h.
+ * The registry has one time for each key. Events whose clients have been
+ * notified were due before that time; all other events are due at that time or
+ * later. So an outdated time costs one superfluous check, and no event is
+ * missed. An event may be notified twice if a command finds it due between that
+ * time and the tick. If there is no memory for the registry, the key is
+ * untracked, and a search finds it: server_untracked.h.
  */
 #ifndef SERVER_SCHEDULE_H
 #define SERVER_SCHEDULE_H

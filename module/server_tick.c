@@ -71,8 +71,9 @@ find_due(struct look *look, struct queue *queue)
     look->times.wall = now_us / 1000;
     look->times.now = now;
     bool fires = false;
-    /* Even if nothing is due: if the clock is set back next, events whose delay
-     * counts from the queue's time must not be due before this time. */
+    /* Advance the queue's time even if nothing is due. Delays count from it. So
+     * if the clock is set back next, new events are not due before this
+     * time. */
     queue_set_now(queue, now);
     if (promote_due(look, queue) > 0) {
         fires = queue_latest_ready(queue) >= look->armed;

@@ -19,7 +19,7 @@ static struct {
     uint64_t seen;
 } search;
 
-/* no warning until then, in us of CLOCK_MONOTONIC */
+/* time until which no warning is printed, in us of CLOCK_MONOTONIC */
 static uint64_t silent_until;
 
 void

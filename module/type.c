@@ -47,7 +47,7 @@ rdb_save(RedisModuleIO *io, void *value)
 
 struct type_load {
     RedisModuleIO *io;
-    char *string; /* the last one read */
+    char *string; /* the last string read */
 };
 
 static bool
@@ -125,7 +125,7 @@ struct type_rewrite {
     RedisModuleString *key;
     uint64_t due;       /* due time of the first event */
     struct bytes first; /* its id, once written */
-    bool only;          /* write only that event, and stop */
+    bool only;          /* write only the first event, and stop */
     uint64_t now;
     size_t count;
     size_t bytes;
@@ -290,8 +290,9 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* The first event to be due is written first. It was pushed before any other is
- * due, so a queue that begins with it does not treat others as late. */
+/* Writes the event that is due first before all others. It was pushed before
+ * the due times of all events, so a queue that is loaded beginning with it does
+ * not treat other events as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {

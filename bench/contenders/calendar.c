@@ -1,12 +1,12 @@
 /* calendar.c - R. Brown's calendar queue (CACM 31, 1988).
  *
  * A year has as many days as there are buckets. A bucket holds the timers of
- * its day of every year, sorted by deadline. The number of days follows the
- * number of timers, and the length of a day the distance of the next deadlines,
- * so that a day has a few timers: then everything is O(1). When there are twice
- * as many timers as days, or half as many, the calendar is rebuilt; if there is
- * no memory, it remains as it is. It is slow if deadlines are dense where the
- * calendar did not sample them.
+ * its day of every year, sorted by deadline. The number of days depends on the
+ * number of timers, and the length of a day on the distance between the next
+ * deadlines. So a day has a few timers, and everything is O(1). When there are
+ * twice as many timers as days, or half as many, the calendar is rebuilt. If
+ * there is no memory for that, it is not changed. It is slow if deadlines are
+ * dense where the calendar did not sample them.
  *
  * The length of a day is a power of two, so that finding a day is a shift.
  */
@@ -19,8 +19,8 @@
 #define CALENDAR_SAMPLE 25u
 
 /* A timer is in days[(deadline >> shift) & mask], after those that are due
- * earlier or were started earlier; or on due, in order, before all others. No
- * timer in a day is due before position. */
+ * earlier or were started earlier. Or it is on the list `due`, in order; these
+ * fire before all others. No timer in a day is due before position. */
 struct calendar {
     struct link *days;
     size_t mask;
@@ -124,7 +124,7 @@ sample_deadlines(const struct calendar *calendar, uint64_t *sample)
     return many;
 }
 
-/* Returns the mean distance of all deadlines, for when there is no sample. */
+/* Returns the mean distance of all deadlines. Used if there is no sample. */
 static uint64_t
 mean_distance(const struct calendar *calendar)
 {
@@ -144,8 +144,9 @@ mean_distance(const struct calendar *calendar)
     return first < last ? (last - first) / calendar->count : 0;
 }
 
-/* Returns the length of a day: three times the mean distance of the next
- * deadlines, ignoring those that are far from each other. */
+/* Returns log2 of the length of a day, which is about three times the mean
+ * distance of the next deadlines, ignoring those that are far from each
+ * other. */
 static unsigned
 choose_shift(const struct calendar *calendar)
 {
@@ -329,8 +330,9 @@ catch_up(struct calendar *calendar)
     calendar->position = calendar->now;
 }
 
-/* Fires the due timers of a sorted list. Callbacks may rebuild the calendar, so
- * the list is due, or is found again by its time. */
+/* Fires the due timers of a sorted list: of calendar->due, or of the day of the
+ * current position. Callbacks may rebuild the calendar, so the day is found
+ * again for each timer. */
 static size_t
 fire_day(struct calendar *calendar, bool due, size_t budget,
          contender_fire_fn *fire, void *arg)

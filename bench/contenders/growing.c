@@ -15,8 +15,8 @@
 #define GROWING_MOST ((size_t)1 << 26) /* 1 GiB of slots */
 
 /* A timer is in slots[deadline & mask], with its deadline in (now, now + mask +
- * 1]; or on due if the budget of a mow was exhausted. A slot that was never
- * used is all zero, so that unused memory is not touched. */
+ * 1]; or on the list `due` if the budget of a mow was exhausted. A slot that
+ * was never used is all zero, so that unused memory is not touched. */
 struct growing {
     struct link *slots;
     size_t mask;
@@ -138,7 +138,7 @@ stop(void *self, struct object *object)
     return links_stop(&((struct growing *)self)->bound, object);
 }
 
-/* Moves all slots up to now to due, in order. */
+/* Moves the timers of all slots up to now to the list `due`, in order. */
 static void
 collect(struct growing *wheel, uint64_t from, uint64_t now)
 {
@@ -170,8 +170,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         from = wheel->bound.time;
     }
     collect(wheel, from, now);
-    /* Timers left on due are due at once; timers started by callbacks are due
-     * later. */
+    /* Timers that remain on the list `due` fire in the next mow; timers that
+     * callbacks start are due later. */
     bound_set(&wheel->bound, now + 1, false);
     size_t fired = links_fire(&wheel->due, budget, fire, arg);
     if (!links_empty(&wheel->due)) {

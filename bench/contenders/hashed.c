@@ -2,10 +2,10 @@
  * slot.
  *
  * Timers of later revolutions are in the same slot, and are distinguished by
- * their deadlines. The wheel has a slot for each tick of the longest TTL if
- * that is not too many, otherwise about one per timer; then each timer is
- * examined once per revolution. Start and stop are O(1). A mow visits one slot
- * per tick that passed, or each slot once if that is less.
+ * their deadlines. The wheel has a slot for each tick of the longest TTL,
+ * unless these are too many. Otherwise it has about one slot per timer, and
+ * each timer is examined once per revolution. Start and stop are O(1). A mow
+ * visits one slot per tick that passed, or each slot once if that is less.
  */
 #include "all.h"
 #include "links.h"
@@ -16,8 +16,9 @@
 #define HASHED_MOST ((size_t)1 << 24)
 #define HASHED_FULL 65536u /* up to this size, a slot for each tick */
 
-/* Timers are in slots[deadline & mask], or on due if a mow removed them and its
- * budget was exhausted. No timer in a slot is due at or before mowed. */
+/* Timers are in slots[deadline & mask], or on the list `due` if a mow removed
+ * them and its budget was exhausted. No timer in a slot is due at or before
+ * mowed. */
 struct hashed {
     size_t mask;
     uint64_t now;

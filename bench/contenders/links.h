@@ -103,8 +103,8 @@ links_running(const struct timer *timer)
     return timer->link.next != NULL;
 }
 
-/* Moves all links between first and last, which are on one list, to the end of
- * another. */
+/* Moves the links from `first` to `last`, which are on one list, to the end of
+ * the list `to`. */
 static inline void
 links_move(struct link *first, struct link *last, struct link *to)
 {
@@ -150,9 +150,9 @@ links_fire(struct link *list, size_t budget, contender_fire_fn *fire, void *arg)
     return fired;
 }
 
-/* A time before which nothing is due. It is exact if a timer is due then.
- * Starts and stops maintain it with one comparison each. It makes a mow without
- * due timers cheap, and searching for the earliest deadline rare. */
+/* A time before which nothing is due. `exact` is true if a timer is due at that
+ * time. Starts and stops maintain it with one comparison each. It makes a mow
+ * without due timers cheap, and searching for the earliest deadline rare. */
 struct bound {
     uint64_t time;
     bool exact;

@@ -1,8 +1,8 @@
 /* list.c - a doubly linked list, sorted by deadline.
  *
- * A start searches its place from the tail: if most timers have one TTL it
- * finds it at once, otherwise it passes all timers that are due later. Stop is
- * O(1), start O(n).
+ * A start searches for its place from the tail, past all timers that are due
+ * later. If most timers have one TTL, it finds its place at once. Stop is O(1),
+ * start O(n).
  */
 #include "all.h"
 #include "links.h"

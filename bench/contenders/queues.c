@@ -78,7 +78,7 @@ queues_drop(struct queues *queues, struct queue *queue)
     size_t hole = (size_t)(queues_find(queues, queue->ttl) - queues->entries);
     size_t i = hole;
 
-    /* Moves later entries that may be in the hole into it. */
+    /* Moves a later entry into the hole if it may be there. */
     for (;;) {
         i = (i + 1) & mask;
         if (queues->entries[i].queue == NULL) {

@@ -20,9 +20,9 @@
 #define WHEEL_LEVELS (64u / WHEEL_BITS)
 #define WHEEL_WORDS (WHEEL_SLOTS / 64u)
 
-/* No timer is due before base; base <= now, and less only while a budget was
- * exhausted. A timer on level l has all digits above l in common with base, and
- * a larger digit l; on level 0 it may be equal. */
+/* No timer is due before base. base <= now; it is less only after a mow whose
+ * budget was exhausted. A timer on level l has all digits above l in common
+ * with base, and a larger digit l; on level 0 it may be equal. */
 struct wheel {
     uint64_t now;
     uint64_t base;

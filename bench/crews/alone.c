@@ -1,5 +1,5 @@
-/* alone.c - a lawn per thread that other threads cannot use: what threads
- * without shared timers would use, and a lower bound for local work. */
+/* alone.c - a lawn per thread, which other threads cannot use. Threads without
+ * shared timers would use this. It is a lower bound for local work. */
 #include "all.h"
 
 #include "lawn.h"

@@ -29,8 +29,8 @@ struct guarded_shard {
     struct lawn *lawn;
     uint64_t wake_at;
     bool dismissed;
-    pthread_cond_t wake; /* of the worker that mows */
-    pthread_cond_t end;  /* of the others */
+    pthread_cond_t wake; /* wakes the worker that mows */
+    pthread_cond_t end;  /* wakes the other workers when dismissed */
 };
 
 struct guarded {

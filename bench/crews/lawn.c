@@ -9,7 +9,7 @@
 struct lawn_crew {
     struct lawn_workers *set;
     unsigned *numbers;   /* the library's numbers, by ours */
-    struct object *left; /* chained by their nodes, when the set is closed */
+    struct object *left; /* timers that remain; chained by their nodes */
     uint64_t left_count;
 };
 

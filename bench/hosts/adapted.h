@@ -6,7 +6,7 @@
 #include "../host.h"
 #include <lawn_loop.h>
 
-/* The beginning of what make() of such a host returns. */
+/* The beginning of the struct that make() of such a host returns. */
 struct adapted {
     struct host_self self;
     struct lawn_loop *loop; /* NULL: use the event loop's own timers */

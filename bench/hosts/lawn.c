@@ -1,6 +1,6 @@
-/* lawn.c - the lawn's own event loop, on epoll and a timerfd: as it is, and as
- * coarse as other loops, with TTLs that count from the time of the round, in
- * whole milliseconds. */
+/* lawn.c - the lawn's own event loop, on epoll and a timerfd. One host uses it
+ * as it is. The other is as coarse as other loops: TTLs count from the time of
+ * the round, in whole milliseconds. */
 #include "adapted.h"
 #include "all.h"
 

@@ -1,16 +1,17 @@
-"""Ways to keep events in a server: how an event gets in, and how the due ones
-are waited for.
+"""Ways to keep events in a server, called contenders.
 
-Each contender defines the module it requires, the commands that push an event,
-the number of events and, if it can deliver, what a consumer sends: a command
-that waits in the server, or a script that runs periodically.
+Each contender defines the module that it requires, the commands that push an event, and
+the command that returns the number of events. If it can deliver events, it also defines
+the command that a consumer sends: either it waits in the server for due events, or it
+is a script that the consumer runs periodically.
 """
 from servers import PAYLOAD, command, event_id
 
 HOUR = 3600 * 1000
-FAR = [HOUR * n for n in range(2, 10)]  # the 8 TTLs of what must not fire
+FAR = [HOUR * n for n in range(2, 10)]  # the 8 TTLs of events that must not fire
 
-# Takes due events, up to a limit: the commonly recommended pattern, in one step, so that two consumers cannot take the same event.
+# Takes due events, up to a limit. This is the commonly recommended pattern. It is one script,
+# so that two consumers cannot take the same event.
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -35,13 +36,14 @@ class Lawn:
     size = ("LAWN.LEN", "q")
 
     def put(self, number, delay, now):
-        """The commands that put an event in which is due in `delay` ms."""
+        """Returns the commands that push an event. It is due in `delay` ms."""
         return (b"*6\r\n$9\r\nLAWN.PUSH\r\n$1\r\nq\r\n$14\r\n%s\r\n$64\r\n%s\r\n"
                 b"$5\r\nDELAY\r\n$%d\r\n%d\r\n"
                 % (event_id(number), PAYLOAD, len(str(delay)), delay))
 
     def take(self, connection):
-        """The command by which a consumer takes events, and its pause."""
+        """Returns the command by which a consumer takes events, and the pause between
+        two such commands, in seconds."""
         return command("LAWN.POLL", "q", "COUNT", MOST, "BLOCK", 0, "META"), 0
 
 
@@ -59,7 +61,7 @@ class PerTimer:
 
 
 class SetAndHash:
-    """A sorted set of ids by deadline, and a hash of their payloads."""
+    """Keeps a sorted set of ids by deadline, and a hash of their payloads."""
     module = None
     size = ("ZCARD", "z")
 

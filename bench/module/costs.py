@@ -1,10 +1,11 @@
-"""What a model of a larger cluster needs to know: bytes of an event, CPU time of
-what is done with it, and what a shard's serialization takes.
+"""Measures the costs on which the model of larger clusters is based (limits.py): the
+memory of an event, the CPU time of each operation on it, and the time to save and copy
+a shard.
 
 Everything is measured with one key of many events in one server, and a second server
-that becomes its replica. CPU time is that of the whole server, network and all,
-and of the server alone: clients are other processes. limits.py explains the
-fields of the result.
+that becomes its replica. CPU time is that of all threads of the server, including the
+network. It does not include clients, which are other processes. TITLES in limits.py
+explains the fields of the result.
 """
 import os
 import statistics
@@ -16,7 +17,7 @@ from contenders import HOUR
 from limits import TITLES
 from servers import Server, fail
 
-FORKS = 3  # of which the median counts
+FORKS = 3  # number of forks; the result is their median
 
 
 def wait(condition, what):
@@ -41,13 +42,14 @@ def pushes(count):
 
 
 def saving(server, count, found):
-    """The dump file, and the append-only file's rewriting by a child."""
+    """Measures the dump file, moving the key by DUMP and RESTORE, the rewriting of the
+    append-only file, and forks. Adds the results to `found`."""
     admin = server.admin
     began = time.perf_counter()
     admin.call("SAVE")
     found["save_us"] = (time.perf_counter() - began) / count * 1e6
     found["rdb_bytes"] = os.path.getsize(os.path.join(server.folder, "dump.rdb")) / count
-    # From one to the other inside of the server: the value is long.
+    # In a script, so that the value, which is long, is not sent to the client and back.
     server.reset()
     admin.call("EVAL", "redis.call('RESTORE', 'again', 0, redis.call('DUMP', KEYS[1]))", 1, "q")
     found["move_us"] = (server.usec("dump") + server.usec("restore")) / count
@@ -66,7 +68,8 @@ def saving(server, count, found):
 
 
 def replica(server, path, count, found):
-    """A server that becomes a replica: until it has all."""
+    """Starts a second server, makes it a replica, and measures the time until it has
+    all events. Adds the results to `found`."""
     with Server(server.name, [path]) as other:
         server.admin.call("CONFIG", "SET", "repl-diskless-sync-delay", 0)
         other.admin.call("CONFIG", "SET", "repl-diskless-load", "disabled")
@@ -75,7 +78,7 @@ def replica(server, path, count, found):
         load = [0, 0]
 
         def there():
-            # A server that loads refuses all but a few commands.
+            # A server that is loading data accepts only a few commands, such as INFO.
             state = other.admin.info("replication")["master_link_status"]
             loading = other.admin.info("persistence")["loading"] == "1"
             now = time.perf_counter()
@@ -91,8 +94,10 @@ def replica(server, path, count, found):
 
 
 def moving(server, count, found):
-    """Pushed, through a lease, and through a stream. There was a replica, so what one
-    would get is written, as a master of a cluster does."""
+    """Measures the CPU time of pushing events, of leasing and acknowledging them, and
+    of delivering them through a sink and a consumer group. Adds the results to `found`.
+    The server has had a replica, so it writes the replication stream, as a master of a
+    cluster does."""
     admin = server.admin
     few = min(count, 200000)
     admin.call("FLUSHALL", "SYNC")
@@ -118,7 +123,7 @@ def moving(server, count, found):
 
 
 def measure(name, path, count):
-    """{field of TITLES: value} of one round"""
+    """Returns {field of TITLES: value} for one round."""
     found = {}
     with Server(name, [path]) as server:
         admin = server.admin

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""fill.py - puts what tools/bench-module --save kept into docs/BENCHMARKS.md,
-docs/benchmarks-module.txt and docs/CLUSTER.md.
+"""fill.py - inserts the results that tools/bench-module --save has written into
+docs/BENCHMARKS.md, docs/benchmarks-module.txt and docs/CLUSTER.md.
 
 usage: bench/module/fill.py FILE [FILE ...]
 
-Several files are as one: of two that have the same part of the same server the later
-one counts. In the pages, the text between <!-- bench-module: NAME --> and
-<!-- end --> is replaced; the rest is unchanged. A block without data in the files is
-unchanged, too.
+The results of several files are combined. If two files have results of the same part
+and the same server, those of the later file are used. In the pages, the text between
+<!-- bench-module: NAME --> and <!-- end --> is replaced; the rest is unchanged. A block
+without data in the files is unchanged, too.
 """
 import contextlib
 import io
@@ -62,7 +62,8 @@ def block_about(kept):
 
 
 def lease_table(title, cells, rates):
-    """One of a server, a column for each size of batch and pipeline."""
+    """Returns the table of one server, with a column for each size of batch and
+    pipeline."""
     ways = list(next(iter(cells.values())))
     rows = [[way] + ["%.2f (%.2f)" % (medians(cell[way], 0), medians(cell[way], 1))
                      for cell in cells.values()] for way in ways]
@@ -91,7 +92,7 @@ def block_ended(kept):
 
 
 def block_jobs(kept):
-    """A row for each server and case: the medians of the ratios."""
+    """Returns a table with a row for each server and case: the medians of the ratios."""
     columns = list(next(iter(kept["leases"].values()))["off"])
     rows = []
     for case, title in (("off", ""), ("everysec", ", AOF everysec"),
@@ -166,7 +167,8 @@ def block_costs(kept):
 
 
 def printed(*functions):
-    """What those of limits.py print, with the costs that the page has now."""
+    """Returns the text that functions of limits.py print with the costs in
+    docs/BENCHMARKS.md."""
     costs = limits.Costs(**limits.from_page())
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
@@ -202,7 +204,7 @@ def main():
         for part, servers in json.loads(pathlib.Path(name).read_text()).items():
             kept.setdefault(part, {}).update(servers)
     kept = {part: dict(sorted(found.items())) for part, found in kept.items()}
-    # The model reads the costs from the first page.
+    # BENCHMARKS.md is first: the blocks of the model read their costs from it.
     for name in ("BENCHMARKS.md", "benchmarks-module.txt", "CLUSTER.md"):
         fill(ROOT / "docs" / name, kept)
 

@@ -1,32 +1,33 @@
-"""Ways to deliver jobs to a worker that acknowledges them: jobs leased by a
-worker that dies are delivered again. Each is optimized for speed:
-scripts are loaded once, a batch is one command, and payloads are read in the
-script that takes their ids.
+"""Ways to deliver jobs to a worker that acknowledges them, called contenders. A job
+whose worker dies is delivered again. Each contender is optimized for speed: scripts are
+loaded once, a batch is one command, and the script that takes ids also reads the
+payloads.
 
-Each defines how due jobs are pushed, which commands take a batch, and which
-ones finish it, given what the first replied. `counts` names the commands whose
-time is that of a job: those inside of a script are part of EVALSHA.
+Each contender defines the commands that push due jobs, those that take a batch, and
+those that finish the batch, given the jobs in the first reply. `counts` names the
+commands whose server time counts as the time of a job. The time of commands that a
+script calls is part of EVALSHA.
 
-look() is the command that finds leases which have ended, and looked() whether it
-found some, or has more to look at: leases.py defines when a worker does that. Ours
-has none: LEASE gives such jobs like all others.
+look() returns the command that finds leases that have ended. looked() returns whether
+it found any, or has not examined all leases; leases.py decides when a worker sends the
+command. The module needs none: LEASE also delivers jobs whose lease has ended.
 
-What they do not do is omitted, which favors them: the sorted set counts no
-attempts and gives no token that fences off a worker who was too slow; streams
-forget how a job was called.
+The other contenders do less than the module, which makes them faster. The sorted set
+does not count attempts, and has no token that excludes a worker whose lease has ended.
+Streams do not keep the id of a job.
 """
 import re
 
 from servers import PAYLOAD, command
 
-LEASE = 30000  # ms, in which no lease ends
-REAP = 1000  # ended leases that a look finds at most
-PART = 100  # jobs in a command that fills
+LEASE = 30000  # ms; no lease ends during a measurement
+REAP = 1000  # most ended leases that one look finds
+PART = 100  # jobs in one command of fill()
 ID = b"$14\r\ne_%012d\r\n"
 TEXT = b"$64\r\n" + PAYLOAD + b"\r\n"
 
-# Moves ids from the set of due jobs to the set of leased jobs, by the time at
-# which the worker has lost them; with their payloads.
+# Moves ids from the set of due jobs to the set of leased jobs, whose scores are the ends
+# of the leases. Returns the ids and their payloads.
 CLAIM = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -42,7 +43,7 @@ redis.call('ZREMRANGEBYRANK', KEYS[1], 0, #ids - 1)
 redis.call('ZADD', KEYS[2], unpack(moved))
 return {ids, redis.call('HMGET', KEYS[3], unpack(ids))}
 """
-# Leases that have ended: their ids become due again.
+# Makes the jobs due again whose leases have ended. Returns their number.
 REAPER = """
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -57,7 +58,7 @@ redis.call('ZREMRANGEBYRANK', KEYS[2], 0, #ids - 1)
 redis.call('ZADD', KEYS[1], unpack(moved))
 return #ids
 """
-# A job that another has taken since is not there any more: it is not counted.
+# Removes finished jobs. Returns the number of those that were still leased.
 FINISH = """
 redis.call('HDEL', KEYS[2], unpack(ARGV))
 return redis.call('ZREM', KEYS[1], unpack(ARGV))
@@ -79,14 +80,15 @@ return #ids
 
 
 def parts(head, words, each, count):
-    """Commands of PART jobs: head, and each % number for every job."""
+    """Yields commands of PART jobs each: head, followed by `each % number` for every
+    job."""
     form = b"*%d\r\n" % (words + PART * each.count(b"$")) + head + each * PART
     for first in range(0, count, PART):
         yield form % tuple(range(first, first + PART))
 
 
 class Way:
-    looks = False  # at each turn, whether there is reason to or not
+    looks = False  # whether the worker sends look() in each turn
 
     def __init__(self, lease=LEASE):
         self.lease = lease
@@ -120,7 +122,8 @@ class Lawn(Way):
 
 
 class SetAndLua(Way):
-    """Job queues without a module: BullMQ, asynq, SQS-like ones."""
+    """Works like job queues without a module, such as BullMQ, asynq and clones of
+    SQS."""
     name = "ZSET + Lua"
     counts = ("evalsha",)
     left = (("ZCARD", "z"), ("ZCARD", "busy"), ("HLEN", "h"))
@@ -150,18 +153,18 @@ class SetAndLua(Way):
 
 
 class SetAndPlain(SetAndLua):
-    """A job is finished by two plain commands. A worker that dies between them
-    leaves a payload for ever, or has it done twice."""
+    """Finishes a job by two plain commands. If a worker dies between them, a payload
+    remains forever, or the job is done twice."""
     name = "ZSET + Lua; ZREM, HDEL"
-    counts = ("evalsha", "zrem", "hdel")  # the script for taking has neither
+    counts = ("evalsha", "zrem", "hdel")  # the script that takes jobs calls neither
 
     def finish(self, jobs):
         return [command("ZREM", "busy", *jobs), command("HDEL", "h", *jobs)]
 
 
 class Stream(Way):
-    """Which knows no delays: all jobs are due when they come. XDEL, since ACK
-    and the scripts take a job away, too."""
+    """Uses a stream without delays: all jobs are due when they are added. Finishing a
+    job includes XDEL, because LAWN.ACK and the scripts remove the job, too."""
     name = "stream: XREADGROUP, XACK, XDEL"
     counts = ("xreadgroup", "xack", "xdel")
     left = (("XLEN", "s"),)
@@ -194,15 +197,15 @@ class Stream(Way):
 
 
 class StreamClaims(Stream):
-    """The worker looks at each turn for what others have lost, before it asks for
-    new jobs."""
+    """In each turn, the worker first claims jobs that other workers have lost, and then
+    asks for new jobs."""
     name = "stream, XAUTOCLAIM once a turn"
     counts = Stream.counts + ("xautoclaim",)
     looks = True
 
 
 class StreamDelayed(Stream):
-    """Delays by a sorted set, from which a script forwards due jobs."""
+    """Delays jobs in a sorted set, from which a script moves due jobs to the stream."""
     name = "ZSET + Lua to a stream"
     counts = Stream.counts + ("evalsha",)
     left = Stream.left + (("ZCARD", "z"), ("HLEN", "h"))
@@ -218,7 +221,7 @@ class StreamDelayed(Stream):
 
 
 class Sink(Stream):
-    """Delays by lawn, which moves due jobs to the stream itself."""
+    """Delays jobs in a key of the module, whose sink is the stream."""
     name = "SINK to a stream"
 
     def prepare(self, connection):
@@ -229,5 +232,5 @@ class Sink(Stream):
 
 
 ALL = [Lawn, SetAndLua, SetAndPlain, Stream, StreamClaims, StreamDelayed]
-# Where leases end all have to look; so there is one kind of plain stream.
+# If leases end, all contenders look for ended ones, so StreamClaims would equal Stream.
 LOSING = [Lawn, SetAndLua, SetAndPlain, Stream, StreamDelayed]

@@ -1,13 +1,15 @@
-"""How late events arrive: the consumer's clock when it has read them,
-minus the deadline that the server gave them.
+"""Measures how late events arrive: the time at which the consumer has read an event,
+minus the deadline in the server's reply.
 
-A producer, a consumer and the server are a process each. The producer's
-commands are formatted before it starts, and it asks for no replies; it pushes
-a fixed number of events per millisecond with the TTLs of NEAR, next to others that
-stay for hours. The consumer finds the deadlines in what it has read with one search, so
-it keeps up with 50,000 events a second and more; its own time counts.
+The producer, the consumer and the server are separate processes. The producer formats
+its commands before it starts, and switches replies off. It pushes a fixed number of
+events per millisecond with the TTLs of NEAR, in addition to pending events that are due
+in hours. The consumer finds all deadlines in a reply by one search with a regular
+expression, so it can process 50,000 events per second and more. Its own time is part of
+the lateness.
 
-Keys that expire are a case of their own: the server reports that a key is gone.
+notifications() measures another case: keys that expire, and the notifications that the
+server sends about them.
 """
 import multiprocessing
 import re
@@ -29,10 +31,12 @@ class Lost(Exception):
 
 
 def consume(server, contender, expected, pipe):
-    """Takes events until all are there; sends (due, received) in seconds."""
+    """Takes events until `expected` of them have arrived. Sends a list through the
+    pipe: for each event the time at which it was received minus its deadline, in
+    seconds."""
     connection = server.connect()
     take, pause = contender.take(connection)
-    # What comes after the reply shows where it ends, without reading it.
+    # The reply to PING shows where the reply before it ends, without parsing that reply.
     request = take + command("PING")
     sock = connection.socket
     got = []
@@ -45,7 +49,7 @@ def consume(server, contender, expected, pipe):
                 part = sock.recv(1 << 20)
                 if not part:
                     raise EOFError
-                # The end may come in two pieces.
+                # The end may arrive in two parts.
                 parts.append(part if len(part) >= len(END) else parts.pop() + part)
             received = time.time()
             dues = DUE.findall(b"".join(parts))
@@ -58,7 +62,8 @@ def consume(server, contender, expected, pipe):
 
 
 def formatted(contender, rate, seconds, start, first):
-    """A buffer for each step, of at least a millisecond, and the step."""
+    """Returns a list of buffers with commands, one for each step of at least a
+    millisecond; the length of a step in seconds; and the number of events."""
     step = max(1, 1000 // rate)
     per_step = rate * step // 1000
     number = first
@@ -73,7 +78,8 @@ def formatted(contender, rate, seconds, start, first):
 
 
 def produce(server, buffers, step, start):
-    """Sends each at its time; how far behind it was at the end, in s."""
+    """Sends each buffer at its time. Returns how far behind its schedule the producer
+    was at the end, in seconds."""
     connection = server.connect()
     connection.quiet()
     for buffer in buffers:
@@ -87,15 +93,16 @@ def produce(server, buffers, step, start):
 
 
 def quantiles(values):
-    """p50, p99, p99.9 and the largest, in ms."""
+    """Returns p50, p99, p99.9 and the largest value, in ms."""
     values = sorted(values)
     at = (lambda q: values[min(len(values) - 1, int(q * len(values)))] * 1000)
     return [at(0.5), at(0.99), at(0.999), values[-1] * 1000]
 
 
 def once(server, contender, rate, seconds, first):
-    """One run: quantiles, and the share of a core that the server took."""
-    # Formatting takes 2 us each or so, and 4 on a busy day.
+    """Does one run. Returns the quantiles of the lateness, the CPU time of the server
+    in percent of a core, and how far behind its schedule the producer was, in ms."""
+    # Formatting a command takes about 2 us, and 4 on a busy machine.
     start = time.time() + 0.5 + rate * seconds * 8e-6
     buffers, step, count = formatted(contender, rate, seconds, start, first)
     mine, theirs = fork.Pipe()
@@ -123,7 +130,8 @@ def once(server, contender, rate, seconds, first):
 
 
 def cell(name, modules, contender, pending, rate, seconds, runs):
-    """Medians over the runs (the largest: the largest of all), or what was lost."""
+    """Returns the medians over the runs, and as largest value the largest of all runs.
+    If events were lost, returns a text about them."""
     needs = [modules[contender.module]] if contender.module else []
     with Server(name, needs) as server:
         now = int(time.time() * 1000)
@@ -143,7 +151,8 @@ def cell(name, modules, contender, pending, rate, seconds, runs):
 
 
 def machine(seconds):
-    """How late a process that sleeps for a millisecond wakes up here."""
+    """Returns the quantiles of the delay with which a process that sleeps for a
+    millisecond wakes up on this machine."""
     late = []
     until = time.time() + seconds
     while time.time() < until:
@@ -154,9 +163,9 @@ def machine(seconds):
 
 
 def notifications(name, others, count, wait):
-    """Keys that expire, and what the server publishes when one has: how many
-    came within `wait` seconds of the last deadline, and p50 and the largest
-    lateness of those, in s. The other keys expire in hours."""
+    """Lets keys expire. Returns how many notifications about them arrived within `wait`
+    seconds of the last deadline, and the median and the largest of their lateness, in
+    seconds. `others` is the number of keys that expire in hours."""
     with Server(name) as server:
         server.admin.call("CONFIG", "SET", "notify-keyspace-events", "Ex")
         server.admin.fill(command("SET", "other:%d" % i, "x", "PX", FAR[i % 8])

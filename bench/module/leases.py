@@ -1,21 +1,23 @@
-"""What a job costs that is leased and acknowledged: see jobs.py for the ways.
+"""Measures what a job costs that is leased and acknowledged: see jobs.py for the
+contenders.
 
-One worker, a process, takes a batch, reads the jobs' ids, and finishes the
-batch; in pipelines it takes several batches at once, and finishes them at once:
-that is a turn of the worker. All jobs are due before it begins. A round does this
-for each contender, one after the other in one server; ratios are of a round, and
-their median is reported.
+The worker is one process. It takes a batch, reads the ids of the jobs, and finishes the
+batch. In a pipeline it takes several batches at once and finishes them at once. This is
+one turn of the worker. All jobs are due before it begins. A round does this for each
+contender, one after the other in one server. Ratios are computed within a round; the
+result is their median.
 
-There are two kinds. In the first no lease ends, and only contenders
-named for it look for ended leases, once a turn. In the second the worker forgets one job in ten:
-it finishes that only when it gets it again, after the lease of LOST_MS. Who has to
-look for ended leases does so every LOOK_MS, and again as long as a look finds some;
-a worker that gets nothing sleeps until the leases have ended.
+There are two kinds of measurements. In the first, no lease ends, and only contenders
+with `looks` set look for ended leases, once per turn. In the second, the worker forgets
+one job in ten, and finishes it only when it is delivered again, after its lease of
+LOST_MS has ended. A worker that must look for ended leases does so every LOOK_MS, and
+in the next turn again as long as it finds some. A worker that gets no job sleeps until
+the leases have ended.
 
-us is the server's time in the commands (commandstats) for a job, CPU that of the
-whole server; jobs a second are those of this one worker, which is written in
-Python and, alone with small batches, the slower of the two. Where leases end it
-sleeps, so jobs per second are not reported.
+us is the server's time in the commands per job (commandstats). CPU is the CPU time of
+the whole server per job. Jobs per second are those of this one worker. It is written in
+Python, so with small batches and without pipelines it is slower than the server. If
+leases end, the worker sleeps, so jobs per second are not reported.
 """
 import time
 
@@ -24,29 +26,29 @@ from servers import Server, command, fail
 
 END = b"+PONG\r\n"
 PING = command("PING")
-# Jobs in a batch, batches in a pipeline.
+# (jobs in a batch, batches in a pipeline)
 MODES = [(1, 1), (1, 16), (10, 1), (10, 16), (100, 1), (100, 16)]
 LOSES = [(1, 16), (10, 1), (100, 1)]
 LOST_MS = 200
 LOOK_MS = 100
-FORGET = 10  # one job in this many
+FORGET = 10  # one job in this number is forgotten
 
 
 def ask(sock, commands):
-    """All bytes of the replies."""
+    """Sends the commands. Returns all bytes of the replies."""
     sock.sendall(b"".join(commands) + PING)
     got = [sock.recv(1 << 20)]
     while not got[-1].endswith(END):
         part = sock.recv(1 << 20)
         if not part:
             raise EOFError
-        # The end may come in two pieces.
+        # The end may arrive in two parts.
         got.append(part if len(part) >= len(END) else got.pop() + part)
     return b"".join(got)
 
 
 def work(server, contender, count, batch, depth):
-    """Takes and finishes all; seconds that it took."""
+    """Takes and finishes all jobs. Returns the time that this took, in seconds."""
     sock = server.connect().socket
     take = contender.take(batch) * depth
     find = contender.found.findall
@@ -68,8 +70,8 @@ def finish(sock, contender, jobs, batch):
 
 
 def work_forgetting(server, contender, count, batch, depth):
-    """The same, but one job in FORGET is finished only when it comes again. How
-    many came again."""
+    """Takes and finishes all jobs, but finishes one job in FORGET only when it is
+    delivered again. Returns the number of jobs that were delivered again."""
     sock = server.connect().socket
     take = contender.take(batch) * depth
     find = contender.found.findall
@@ -101,7 +103,8 @@ def work_forgetting(server, contender, count, batch, depth):
 
 
 def once(server, kind, count, batch, depth, loses):
-    """us of commands and of CPU for a job, jobs a second."""
+    """Does one measurement. Returns the time of the commands and the CPU time per job,
+    in us, and the jobs per second."""
     contender = kind(LOST_MS if loses else LEASE)
     server.admin.call("FLUSHALL", "SYNC")
     contender.prepare(server.admin)
@@ -125,7 +128,7 @@ def once(server, kind, count, batch, depth, loses):
 
 
 def measure(name, modules, aof, modes, counts, runs, loses=False):
-    """{(batch, depth): {contender: [(us, CPU us, jobs/s) of each round]}}"""
+    """Returns {(batch, depth): {contender: [(us, CPU us, jobs/s) of each round]}}."""
     found = {}
     kinds = LOSING if loses else ALL
     with Server(name, [modules["lawn"]] if "lawn" in modules else [], aof) as server:
@@ -139,7 +142,8 @@ def measure(name, modules, aof, modes, counts, runs, loses=False):
 
 
 def ratios(cell, column):
-    """For each round, the ratio of LEASE and ACK to the better of the sorted sets."""
+    """Returns, for each round, the ratio of LEASE and ACK to the better of the sorted
+    sets."""
     sets = [turns for title, turns in cell.items() if title.startswith("ZSET + Lua")
             and "stream" not in title]
     return [one[column] / min(turn[column] for turn in others)

@@ -1,23 +1,29 @@
 #!/usr/bin/env python3
-"""limits.py - what larger clusters hold and do: a model, from measured costs.
+"""limits.py - estimates the capacity of larger clusters, by a model with measured
+costs.
 
 usage: bench/module/limits.py [--FIELD VALUE ...]
 
-Prints the tables of docs/CLUSTER.md. A cost that is not given is that of Redis in the
-table of docs/BENCHMARKS.md that PARTS=costs makes (by its title, see TITLES): there is
-no other place. tools/bench-module --only costs measures them on your machine and prints
-the same tables. It is arithmetic, not a measurement: no cluster of this size was run.
-The model's sentences:
+Prints the tables of docs/CLUSTER.md. A cost that is not given is read from the column
+of Redis in the table of docs/BENCHMARKS.md that PARTS=costs makes; TITLES has the names
+of its rows. tools/bench-module --only costs measures the costs on your machine and
+prints the same tables. The results are computed, not measured: no cluster of this size
+was run.
 
-- a shard has a share of all events; its memory is their bytes, and room for what a
-  child that saves forces to be copied, buffers and fragmentation;
-- the events per second of a shard's thread are limited by their CPU time, of which
-  only a part is used;
-- as many events fire in a second as are put in: events / mean delay;
-- a new replica gets the dump file as fast as it is written, sent and read;
-- a failover takes the node timeout until all believe it, and an election;
-- on the cluster's bus every node pings every other within half the node timeout, and
-  describes a tenth of all nodes each time.
+The model assumes:
+
+- All shards have the same number of events. The memory of a shard is that of its
+  events, plus room for buffers, for fragmentation, and for the pages that are copied
+  while a child process saves.
+- The thread of a shard spends a part of its time on events (USED). That part, divided
+  by the CPU time per event, is the number of events per second.
+- In each second, as many events fire as are pushed: the number of events / the mean
+  delay.
+- A new replica needs the time in which the dump file is written, sent and loaded.
+- A failover takes the node timeout, until the other nodes consider a node failed, and
+  an election.
+- On the cluster bus, every node pings every other one within half of the node timeout.
+  A ping describes a tenth of all nodes.
 """
 import argparse
 import collections
@@ -25,7 +31,7 @@ import math
 import pathlib
 import textwrap
 
-# All that costs.py measures, as its table calls it.
+# The costs that costs.py measures: the titles of its table.
 TITLES = {
     "bytes": "bytes an event in memory (used_memory)",
     "push_us": "PUSH in pipelines, us of CPU",
@@ -48,21 +54,21 @@ PAGE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "BENCHMARKS.md"
 GIB = 2 ** 30
 SHARDS = [1, 3, 10, 100, 500, 1000]
 TIMERS = [10 ** 6, 10 ** 8, 10 ** 10]
-SPARE = 1.5    # memory of a shard over that of its events
-USED = 0.5     # of a core that a shard's thread may be busy with events
-PER_KEY = 10 ** 5  # events in a key: what blocks two shards when its slot moves
-PARTITIONS = 16384  # the most that LAWN.PARTITION has
+SPARE = 1.5    # memory of a shard / memory of its events
+USED = 0.5     # share of its time that the thread of a shard spends on events
+PER_KEY = 10 ** 5  # events in a key; moving its slot blocks two shards
+PARTITIONS = 16384  # maximum of LAWN.PARTITION
 REPLICAS = 1   # of each master
 NETWORK = 10 ** 9 / 8  # bytes a second from a node to its replica
 TIMEOUTS = [15000, 5000]  # cluster-node-timeout, ms
-ELECTION = (500, 1500)    # ms from "it has failed" to a new master: see failover()
-BUS_HEADER = 2256  # bytes before the other nodes in a heartbeat
-BUS_ENTRY = 104    # bytes for each of those
+ELECTION = (500, 1500)    # ms from the detection of a failure to a new master: see failover()
+BUS_HEADER = 2256  # bytes of a heartbeat before the entries of nodes
+BUS_ENTRY = 104    # bytes of the entry of a node
 DELAYS = [("a minute", 60), ("an hour", 3600), ("a day", 86400)]
 
 
 def from_page():
-    """{field: the median of Redis} of the table in docs/BENCHMARKS.md."""
+    """Returns {field: median of Redis} from the table in docs/BENCHMARKS.md."""
     rows = [line.strip("| \n").split(" | ") for line in PAGE.read_text().splitlines()]
     cells = {row[0]: row[1] for row in rows if len(row) > 1}
     return {field: float(cells[TITLES[field]].split()[0].replace(",", ""))
@@ -70,20 +76,23 @@ def from_page():
 
 
 def rates(costs):
-    """Events a second of a shard: leased, and through a sink and a group."""
+    """Returns the events per second of a shard: if they are leased and acknowledged,
+    and if they are delivered through a sink and a consumer group."""
     lease = USED * 1e6 / (costs.push_us + costs.lease_us)
     sink = USED * 1e6 / (costs.push_us + costs.sink_us + costs.group_us)
     return lease, sink
 
 
 def resync(costs, events):
-    """Seconds until a new replica of a shard has all: measured on one machine,
-    where the network is none; so what is longer counts."""
+    """Returns the seconds until a new replica of a shard has all events. sync_us was
+    measured on one machine, without a network. So the result is the longer of that time
+    and the time of the transfer."""
     return max(events * costs.sync_us / 1e6, events * costs.rdb_bytes / NETWORK)
 
 
 def bus(nodes, timeout_ms):
-    """Bytes a second that a node sends: a ping to each, and as many pongs."""
+    """Returns the bytes per second that a node sends on the bus: a ping to each other
+    node, and as many pongs."""
     told = max(3, nodes // 10)
     if nodes < 3:
         return 0
@@ -91,14 +100,15 @@ def bus(nodes, timeout_ms):
 
 
 def failover(timeout_ms):
-    """From and to, in s. No node is considered dead before the timeout, and all pings
-    are out within half of it; then a replica waits 0.5 s and up to 0.5 s more, and
-    the votes, and what its rank costs it if there is another."""
+    """Returns the shortest and the longest duration of a failover, in seconds. No node
+    is considered failed before the node timeout, and every node is pinged within half
+    of it. Then a replica waits for 0.5 to 1 s and for the votes; if there are several
+    replicas, it also waits according to its rank."""
     return (timeout_ms + ELECTION[0]) / 1000, (timeout_ms * 1.5 + ELECTION[1]) / 1000
 
 
 def brief(number):
-    """Three digits, and a word."""
+    """Formats a number with three digits and a unit prefix."""
     for size, word in ((10 ** 12, " T"), (10 ** 9, " G"), (10 ** 6, " M"), (1000, " k")):
         if number >= size:
             return "%.3g%s" % (number / size, word)
@@ -166,7 +176,7 @@ def sentences(text):
 
 
 def shards_text(costs):
-    """What follows from the first table."""
+    """Prints the conclusions from the table of shards."""
     sentences(
         "10^10 events need %.1f TiB in total, with any number of shards. The number of shards "
         "decides how long one of them is unavailable: a fork blocks it for %.2g s with 10 million "
@@ -180,7 +190,7 @@ def shards_text(costs):
 
 
 def rates_text(costs):
-    """What follows from the second."""
+    """Prints the conclusions from the table of rates."""
     need = math.ceil(1e10 / 3600 / rates(costs)[0])
     sentences(
         "10^10 events with a mean delay of an hour are 2.8 million per second: %d shards can "
@@ -190,7 +200,7 @@ def rates_text(costs):
 
 
 def tell(costs):
-    """All of it."""
+    """Prints all tables and texts."""
     print()
     costs_text(costs)
     shards_table(costs)

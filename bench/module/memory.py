@@ -1,7 +1,7 @@
-"""How many bytes of the server an event takes, and what many TTLs cost.
+"""Measures how many bytes of the server an event takes, and the cost of many TTLs.
 
-The server's own figure, used_memory, before and after: it counts what its
-allocator handed out, rounded as it rounds. Ids have 14 bytes, payloads 64.
+The result is the increase of used_memory. The server counts there the blocks of its
+allocator, with their rounded sizes. Ids have 14 bytes, payloads 64.
 """
 import statistics
 import time
@@ -11,7 +11,7 @@ from servers import Server, fail
 
 
 def fill(server, contender, count, ttls):
-    """Puts events in, in turn with each of the TTLs; bytes an event."""
+    """Pushes events, with each of the TTLs in turn. Returns the bytes per event."""
     now = int(time.time() * 1000)
     before = server.memory()
     server.reset()
@@ -24,7 +24,7 @@ def fill(server, contender, count, ttls):
 
 
 def shapes(name, modules, counts):
-    """Bytes an event of every contender: {contender: [of each count]}."""
+    """Returns the bytes per event of every contender: {contender: [for each count]}."""
     found = {}
     for contender in (Lawn(), PerTimer(), SetAndHash(), SetAlone(), Stream()):
         if contender.module and contender.module not in modules:
@@ -39,8 +39,8 @@ def shapes(name, modules, counts):
 
 
 def ttls(name, modules, count, spreads, runs):
-    """Of each number of TTLs: us a call of PUSH, of CANCEL of every id in
-    order of the ids, and bytes an event; medians."""
+    """Returns medians for each number of TTLs: {number: [us per PUSH, us per CANCEL,
+    bytes per event]}. CANCEL removes all events in the order of their ids."""
     rows = {spread: [] for spread in spreads}
     for _ in range(runs):
         for spread in spreads:

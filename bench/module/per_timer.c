@@ -3,14 +3,15 @@
  *
  * An event is one block: a link, its timer, its deadline, the id, the payload.
  * A chained hash table finds it by id. When its timer fires, the event moves
- * from the table to the list of ready events, and one waiting client is woken,
- * since one may take all ready events. The server keeps its timers in a radix
- * tree: a timer costs a node, a handle and a search for a free key.
+ * from the table to the list of ready events, and one waiting client is woken.
+ * One is enough, since it may take all ready events. The server keeps its
+ * timers in a radix tree: a timer costs a node, a handle and a search for a
+ * free key.
  *
- * It is as fast and small as this design allows, and lacks what would make it
- * slower: it has one queue, no key, no persistence, no replicas, and no limit
- * on how many timers fire at a time. A client that disconnects while it waits
- * is not noticed: the benchmark ends the server first.
+ * It is as fast and small as this design allows. It lacks everything that would
+ * make it slower: it has one queue, no key, no persistence, no replicas, and no
+ * limit on how many timers fire at a time. A client that disconnects while it
+ * waits is not noticed: the benchmark ends the server first.
  *
  *   TIMERS.PUSH id payload ms    TIMERS.CANCEL id
  *   TIMERS.POLL count ms         TIMERS.LEN

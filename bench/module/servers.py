@@ -1,9 +1,11 @@
-"""A server for one measurement, and connections to it, as few bytes of Python
-as a load generator can afford: commands are formatted ahead, unneeded
-replies are switched off, and errors are read from the server at the end.
+"""A server for one measurement, and connections to it.
 
-Starting and ending it, and reading replies, is what the tests do, too: see
-tests/module/live/server.py and resp.py.
+A load generator in Python must do little work per command. So commands are formatted
+beforehand, replies that are not needed are switched off, and errors are read from the
+server at the end.
+
+tests/module/live/server.py starts and ends the server, and resp.py reads replies, as in
+the tests.
 """
 import os
 import sys
@@ -13,10 +15,10 @@ import server as live
 
 command = resp.encode
 
-# Nothing that a dump file could pack.
+# Random, so that a dump file cannot compress it.
 PAYLOAD = b"DNxril3RavGD5MfvJ7NScUykT8C8UBkkpdhiG37LeXSyYV4g6snRoUYA4fXr6nzr"
 FILL = 2000  # commands in a buffer
-PATIENCE = 30  # seconds until something that must come counts as lost
+PATIENCE = 30  # seconds until a missing reply counts as lost
 
 
 def fail(text):
@@ -24,7 +26,8 @@ def fail(text):
 
 
 def event_id(number):
-    """The id of an event as redis-benchmark makes it of e_ and __rand_int__."""
+    """Returns the id of an event, in the form in which redis-benchmark generates it
+    from e___rand_int__."""
     return b"e_%012d" % number
 
 
@@ -33,26 +36,29 @@ class Connection(resp.Client):
         super().__init__(port, patience=PATIENCE)
 
     def call(self, *words):
-        """The reply; an error is raised. Nothing goes with it: a server that
-        loads answers INFO and little else."""
+        """Sends one command, and no other with it: a server that is loading data
+        accepts INFO and few other commands. Returns the reply; raises ValueError for an
+        error."""
         reply = self.one(*words)
         if isinstance(reply, resp.Error):
             raise ValueError(reply.decode())
         return reply
 
     def quiet(self):
-        """No more replies: nothing has to be read while much is sent."""
+        """Switches replies off, so that none have to be read while many commands are
+        sent."""
         self.send("CLIENT", "REPLY", "OFF")
 
     def loud(self):
-        """Replies again, after all that was sent before has been done."""
+        """Switches replies on again, and waits until all earlier commands have been
+        processed."""
         self.send("CLIENT", "REPLY", "ON")
         reply = self.read()
         if reply != resp.OK:
             raise ValueError(reply)
 
     def fill(self, commands):
-        """Sends all of an iterable of formatted commands; no replies."""
+        """Sends all formatted commands of an iterable, without replies."""
         self.quiet()
         buffer = []
         for one in commands:
@@ -67,13 +73,13 @@ class Connection(resp.Client):
         return self.info_of("INFO", section)
 
     def info_of(self, *words):
-        """The fields that a command returns, one per line."""
+        """Returns the fields of a reply that has one field per line, as a dict."""
         lines = self.call(*words).decode().split("\r\n")
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
 
 class Server(live.Server):
-    """One server: there when it is made, gone when `with` is left."""
+    """Runs one server, from its creation to the end of the `with` block."""
 
     def __init__(self, name, modules=(), aof=False, options=()):
         self.name = name
@@ -97,12 +103,12 @@ class Server(live.Server):
         return Connection(self.port)
 
     def memory(self):
-        """Bytes in use by data, clients' buffers aside."""
+        """Returns the bytes in use, without the buffers of clients."""
         found = self.admin.info("memory")
         return int(found["used_memory"]) - int(found["mem_clients_normal"])
 
     def cpu(self):
-        """CPU seconds of the main thread and all others."""
+        """Returns the CPU time of all threads, in seconds."""
         found = self.admin.info("cpu")
         return float(found["used_cpu_user"]) + float(found["used_cpu_sys"])
 
@@ -110,27 +116,28 @@ class Server(live.Server):
         self.admin.call("CONFIG", "RESETSTAT")
 
     def stats(self, name):
-        """What the server counted for a command."""
+        """Returns the statistics of a command, as a dict."""
         if name.lower() not in self.called():
             fail("%s was not called" % name)
         return dict(pair.split("=") for pair in self.called()[name.lower()].split(","))
 
     def called(self):
-        """{command: what was counted} of those that were called since the reset."""
+        """Returns {command: statistics} for the commands that were called since the
+        last reset."""
         return {key.lower()[len("cmdstat_"):]: value
                 for key, value in self.admin.info("commandstats").items()}
 
     def usec(self, name):
-        """Microseconds in a command since the last reset."""
+        """Returns the microseconds spent in a command since the last reset."""
         return int(self.stats(name)["usec"])
 
     def usec_per_call(self, name):
-        """Microseconds and calls that the server counted for a command."""
+        """Returns the microseconds per call of a command, and the number of calls."""
         fields = self.stats(name)
         return int(fields["usec"]) / int(fields["calls"]), int(fields["calls"])
 
     def no_errors(self, what):
-        """That no command has failed since the last reset."""
+        """Fails if a command has returned an error since the last reset."""
         errors = [name for name in self.admin.info("errorstats") if "errorstat_" in name]
         if errors:
             fail("%s: the server answered with errors: %s" % (what, " ".join(errors)))

@@ -1,17 +1,18 @@
-"""Pushes, leases and acknowledgements on one master and on several: how late, and
-how many at most.
+"""Measures pushes, leases and acknowledgments on one master and on several: the
+lateness, and the highest sustained rate.
 
-The masters are servers of a cluster on this machine, without replicas, that share
-the slots. Each has a producer and a worker, processes that talk to it alone, by
-one key whose hash tag is in a slot of it, as partitions are used. The producers
-push with the delays of NEAR, a fixed number in each millisecond; the workers wait in
-LEASE BLOCK, note how late each event is, and acknowledge what they got.
+The masters are servers of a cluster on this machine. They have no replicas, and share
+the slots. Each master has a producer and a worker, which are processes that communicate
+only with this master. They use one key, whose hash tag is in a slot of the master, as
+for partitions. The producers push events with the delays of NEAR, a fixed number in
+each millisecond. The workers wait in LEASE BLOCK, record how late each event is, and
+acknowledge their events.
 
-Rates are raised until one is not held. It is held if all came, the producers were at
-most BEHIND_MS behind their times when they had sent all, and p99 of the lateness is at
-most LATE_MS; one that is not is tried once more, since other work on the machine
-looks the same. All share the cores that there are: three masters with their clients
-are nine processes.
+Rates are raised until one is not held. A rate is held if all events arrived, the
+producers were at most BEHIND_MS behind their schedule at the end, and p99 of the
+lateness is at most LATE_MS. A rate that is not held is tried once more, since other
+work on the machine has the same effect. All processes share the cores of the machine:
+three masters with their clients are nine processes.
 """
 import re
 import time
@@ -27,14 +28,14 @@ JOB = re.compile(rb"\$14\r\n(e_\d{12})\r\n\$64\r\n.{64}\r\n:(\d+)\r\n:\d+\r\n:(\
 
 
 class Master(Server, nodes.Node):
-    """One of a cluster."""
+    """One master of a cluster."""
 
     def __init__(self, name, modules):
         super().__init__(name, modules, options=("cluster-enabled", "yes"))
 
 
 class Cluster:
-    """Masters that share the slots evenly, for `with`."""
+    """A cluster of masters that share the slots evenly. Use it with `with`."""
 
     def __init__(self, name, modules, count):
         self.servers = [Master(name, modules) for _ in range(count)]
@@ -64,7 +65,7 @@ class Cluster:
                 time.sleep(0.02)
 
     def keys(self):
-        """The name of a key for each master, in one of its slots."""
+        """Returns the name of a key for each master, in one of its slots."""
         count = len(self.servers)
         found = {}
         for i in range(10000):
@@ -76,7 +77,8 @@ class Cluster:
 
 
 def work(server, key, expected, pipe):
-    """Leases and acknowledges until all have come; sends how late they were."""
+    """Leases and acknowledges events until `expected` of them have arrived. Sends the
+    list of their lateness through the pipe, in seconds."""
     sock = server.connect().socket
     take = command("LAWN.LEASE", key, "worker", "LEASE", 30000, "COUNT", MOST, "BLOCK", 0)
     ping = command("PING")
@@ -85,7 +87,7 @@ def work(server, key, expected, pipe):
     request = take
     try:
         while len(late) < expected:
-            # The acknowledgement of a batch goes with the question for the next.
+            # The acknowledgment of a batch is sent together with the request for the next one.
             sock.sendall(request + ping)
             got = sock.recv(1 << 20)
             while not got.endswith(END):
@@ -106,7 +108,8 @@ def work(server, key, expected, pipe):
 
 
 def formatted(key, rate, seconds):
-    """A buffer of pushes for each step, a millisecond or more."""
+    """Returns a list of buffers with pushes, one for each step of at least a
+    millisecond; the length of a step in seconds; and the number of events."""
     step = max(1, -(-1000 // rate))
     per_step = rate * step // 1000
     form = (b"*6\r\n$9\r\nLAWN.PUSH\r\n$%d\r\n%s\r\n$14\r\n%%s\r\n$64\r\n%s\r\n"
@@ -124,8 +127,9 @@ def produce_and_tell(server, buffers, step, start, pipe):
 
 
 def once(cluster, rate, seconds):
-    """One run at that rate for each master: p50, p99, p99.9, largest in ms; the
-    share of a core of all servers; the greatest delay of a producer, ms."""
+    """Does one run at a rate per master. Returns p50, p99, p99.9 and the largest
+    lateness, in ms; the CPU time of all servers, in percent of a core; and the largest
+    delay of a producer, in ms."""
     keys = cluster.keys()
     plans = [formatted(key, rate, seconds) for key in keys]
     start = time.time() + 0.5
@@ -163,15 +167,15 @@ def once(cluster, rate, seconds):
 
 
 def gave_way(row):
-    """What did, of a run; "" if the rate was held."""
+    """Returns what exceeded its limit in a run, or "" if the rate was held."""
     if row[5] > BEHIND_MS:
         return "the pushes"
     return "lateness" if row[1] > LATE_MS else ""
 
 
 def measure(name, modules, masters, rates, seconds):
-    """{rate of all: row of once()} with that many masters; the last rate could
-    not be sustained, if there was one."""
+    """Measures the rates in turn, up to the first that is not held. Returns {rate of
+    all masters together: result of once()}."""
     found = {}
     with Cluster(name, [modules["lawn"]], masters) as cluster:
         for rate in rates:
@@ -185,5 +189,5 @@ def measure(name, modules, masters, rates, seconds):
 
 
 def held(found):
-    """The highest rate that was held, 0 if none."""
+    """Returns the highest rate that was held, or 0 if none was."""
     return max((rate for rate, row in found.items() if not gave_way(row)), default=0)

@@ -1,12 +1,12 @@
-"""How fast the server moves due events into a stream, compared with how fast a
+"""Measures how fast the server moves due events into a stream, compared with how fast a
 client can XADD the same fields to the same server.
 
-The events are put into a key that is paused, so all of them are due when it is
-resumed. How long it took is read from the stream: its ids are times. A client
-that XADDs is timed in the same way. It is redis-benchmark with 50 connections, in
-pipelines of 16 and of 128; and one connection that sends what was formatted
-before as fast as the server reads, and wants no replies. The best of these is
-what the sink is compared with, in the same turn.
+The events are pushed to a paused key, so all of them are due when it is resumed. The
+duration is computed from the ids of the stream, which are times. The clients are
+measured in the same way. They are redis-benchmark with 50 connections, with pipelines
+of 16 and of 128 commands, and one connection that sends formatted commands as fast as
+the server reads them, without replies. In each round, the sink is compared with the
+best of these.
 """
 import subprocess
 import time
@@ -18,7 +18,8 @@ ID = "e___rand_int__"
 
 
 def span(server, key, count):
-    """Events a second, by the ids of the first and the last."""
+    """Returns the events per second, computed from the ids of the first and the last
+    entry."""
     if server.admin.call("XLEN", key) < count:
         fail("not all is in %s" % key)
     first = server.admin.call("XRANGE", key, "-", "+", "COUNT", 1)[0][0]
@@ -28,7 +29,7 @@ def span(server, key, count):
 
 
 def sink(server, count):
-    """Events a second, and us of CPU for each."""
+    """Returns the events per second, and the CPU time of each in us."""
     admin = server.admin
     admin.call("LAWN.SINK", "q", "STREAM", "s")
     admin.call("LAWN.PAUSE", "q")
@@ -77,7 +78,7 @@ WAYS = {"XADD, pipelines of 16": lambda server, count: benchmark(server, count, 
 
 
 def measure(name, modules, aof, count, runs):
-    """{way: [(events/s, CPU us) of each turn]}"""
+    """Returns {way: [(events/s, CPU us) of each round]}."""
     found = {way: [] for way in WAYS}
     with Server(name, [modules["lawn"]], aof) as server:
         for _ in range(runs):
@@ -90,8 +91,8 @@ def measure(name, modules, aof, count, runs):
 
 
 def ratios(found):
-    """Of each round the sink's rate over that of the fastest client, and the CPU time
-    of the cheapest client over that of the sink."""
+    """Returns two ratios for each round: the rate of the sink / that of the fastest
+    client, and the CPU time of the cheapest client / that of the sink."""
     clients = [turns for way, turns in found.items() if way != "sink"]
     return [(one[0] / max(turn[0] for turn in others), min(turn[1] for turn in others) / one[1])
             for one, others in zip(found["sink"], zip(*clients))]

@@ -1,13 +1,13 @@
-"""What a command costs the server: redis-benchmark with random ids, in turns.
+"""Measures the cost of a command for the server, by redis-benchmark with random ids.
 
-Three figures of the same run: us/call as the server counts the command itself
-(commandstats), CPU time of the whole server for each command (with what the
-network and the AOF take), and commands a second. A turn runs SET and LAWN.PUSH
-one after the other, and so on; figures are medians over the turns, ratios are
-medians of the ratios within a turn.
+Each run has three figures: us/call, as the server counts the command itself
+(commandstats); the CPU time of the whole server per command, including the network and
+the AOF; and the commands per second. A turn runs SET, LAWN.PUSH and the other commands
+one after the other. Figures are medians over the turns; ratios are medians of the
+ratios within a turn.
 
-SET and PUSH are each measured with ids that are new (of 10^9) and with ids that
-are there already, all of them.
+SET and PUSH are measured twice: with new ids, random numbers below 10^9, and with ids
+that exist already.
 """
 import csv
 import statistics
@@ -23,7 +23,8 @@ TEXT = PAYLOAD.decode()
 
 
 class Case:
-    """A command to measure; `ids` None: as many as are in the queue."""
+    """A command to measure. `ids` is the number of different ids; None: the number of
+    ids that exist. `each` is the number of events that one command takes."""
 
     def __init__(self, title, words, ids=None, each=1):
         self.title = title
@@ -57,7 +58,7 @@ POLLS = [Case("POLL, nothing due", ["LAWN.POLL", "far"]),
 
 
 def benchmark(server, case, count, depth, ids):
-    """Commands a second, us/call, us of CPU per command."""
+    """Returns the commands per second, us/call, and the CPU time per command in us."""
     server.reset()
     before = server.cpu()
     words = [server.name + "-benchmark", "-p", str(server.port), "-n", str(count),
@@ -68,7 +69,7 @@ def benchmark(server, case, count, depth, ids):
     rate = float(list(csv.reader(done.stdout.splitlines()))[-1][1])
     cpu = (server.cpu() - before) / count * 1e6
     usec, calls = server.usec_per_call(case.words[0])
-    # A last pipeline is sent as a whole.
+    # The last pipeline of each connection is sent completely, even if it exceeds count.
     if not count <= calls <= count + 50 * depth:
         fail("%s: %d calls of %d" % (case.title, calls, count))
     server.no_errors(case.title)
@@ -82,19 +83,20 @@ def expect(server, low, high, *words):
 
 
 def turn_new(server, cases, count, depth, found):
-    """Into an empty server, one after the other."""
+    """Runs each case on an empty server, and adds its result to `found`."""
     sizes = {"SET": ("DBSIZE",), "LAWN.PUSH": ("LAWN.LEN", "q"), "ZADD": ("ZCARD", "z"),
              "HSET": ("HLEN", "h"), "XADD": ("XLEN", "s"), "TIMERS.PUSH": ("TIMERS.LEN",)}
     for case in cases:
         server.admin.call("FLUSHALL", "SYNC")
         found.setdefault(case.title, []).append(benchmark(server, case, count, depth, 0))
-        # A pair of ids is the same now and then: n * n / 2 / 10^9.
+        # Some random ids are equal: about n * n / 2 / 10^9 pairs.
         if case.words[0] in sizes:
             expect(server, count * 0.995, count + 50 * depth, *sizes[case.words[0]])
 
 
 def turn_there(server, cases, count, depth, ids, found):
-    """All ids are there before, as keys and as events."""
+    """Runs each case with ids that exist, as keys and as events, and adds its result to
+    `found`."""
     server.admin.call("FLUSHALL", "SYNC")
     now = int(time.time() * 1000)
     lawn = Lawn()
@@ -125,7 +127,7 @@ def turn_polls(server, cases, count, depth, found):
 
 
 def measure(name, modules, aof, depth, runs, count, ids):
-    """{title: [(commands/s, us/call, CPU us) of each turn]}"""
+    """Returns {title: [(commands/s, us/call, CPU us) of each turn]}."""
     found = {}
     lawn = "lawn" in modules
     keep = (lambda cases: [c for c in cases if lawn or not c.words[0].startswith("LAWN.")])
@@ -146,6 +148,6 @@ def medians(turns):
 
 
 def ratio(found, title, base, column=1):
-    """The median of the turns' ratios."""
+    """Returns the median over the turns of the ratio of two cases."""
     return statistics.median(a[column] / b[column]
                              for a, b in zip(found[title], found[base]))

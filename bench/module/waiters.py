@@ -1,14 +1,14 @@
-"""What it costs a server to wake one of many that wait for a key.
+"""Measures what it costs a server to wake one of many clients that wait for a key.
 
-Many clients wait in LEASE BLOCK; an event becomes due in a tick, one of them has
-it, acknowledges it and waits again. The server calls back for each that waits, as
-long as the signal of that tick is looked at: the time grows with the waiters, for a
-tick, not for an event. So the same is done with MANY events that are due in the same
-millisecond, which MANY clients get.
+Many clients wait in LEASE BLOCK. An event becomes due in a tick; one client gets it,
+acknowledges it and waits again. The signal of a tick makes the server call back for
+each waiting client. So the cost of a tick grows with the number of waiting clients, but
+that of an event does not. To show this, the same is measured with MANY events that are
+due in the same millisecond, which MANY clients get.
 
-us of CPU of the whole server for each event: PUSH, wake-up, LEASE, ACK and the
-network; minus the cost of an idle server, which also grows with the number of
-clients.
+The result is the CPU time of the whole server per event, in us: PUSH, wake-up, LEASE,
+ACK and the network. The CPU time of the idle server in the same time, which also grows
+with the number of clients, is subtracted.
 """
 import re
 import resource
@@ -23,11 +23,11 @@ JOB = re.compile(rb"\$14\r\n(e_\d{12})\r\n\$64\r\n.{64}\r\n:(\d+)\r\n:\d+\r\n:\d
 WAIT = command("LAWN.LEASE", "q", "worker", "LEASE", 30000, "BLOCK", 0)
 ACKED = b"*1\r\n:1\r\n"
 IDLE = 0.2  # s
-DELAY = 2  # ms, so that it is a tick that wakes
+DELAY = 2  # ms, so that a tick wakes the clients
 
 
 class Crowd:
-    """Clients that wait; each that gets an event acknowledges it and waits again."""
+    """Waiting clients. A client that gets an event acknowledges it and waits again."""
 
     def __init__(self, server, count):
         self.server = server
@@ -48,7 +48,7 @@ class Crowd:
             time.sleep(0.002)
 
     def serve(self, count):
-        """Runs until that many events have arrived."""
+        """Runs until `count` events have arrived."""
         while count > 0:
             ready = self.poll.poll(30)
             if not ready:
@@ -72,7 +72,7 @@ class Crowd:
 
 
 def cost(server, crowd, events, at_once):
-    """us of CPU for an event."""
+    """Returns the CPU time per event, in us. `at_once` events are due together."""
     crowd.settle()
     cpu = server.cpu()
     time.sleep(IDLE)
@@ -92,8 +92,8 @@ def cost(server, crowd, events, at_once):
 
 
 def measure(name, path, counts, runs):
-    """{waiters: [(us for one event, us for each of MANY) of each round]}; None
-    where there are fewer waiters."""
+    """Returns {waiting clients: [(us for one event, us for each of MANY) of each
+    round]}. The second figure is None if there are fewer than MANY clients."""
     most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     found = {}
@@ -115,6 +115,7 @@ def measure(name, path, counts, runs):
 
 
 def slope(found):
-    """us for each that waits: between the fewest and the most."""
+    """Returns the us per waiting client: the difference of the medians for the most and
+    the fewest clients, divided by the difference of the numbers of clients."""
     one = {count: statistics.median(row[0] for row in rows) for count, rows in found.items()}
     return (one[max(one)] - one[min(one)]) / (max(one) - min(one))

@@ -7,8 +7,9 @@
  * which has the length of a call of stamp() below and a nop. All occurrences in
  * the library's code are replaced at the first use. Then a timer is tried; if
  * it does not fire at the right time, the peer reports that it is unusable. A
- * tick is many cycles, and each start adds one: with a real counter, two timers
- * rarely have the same deadline, and stop is slow if many have.
+ * tick has many cycles, and each start adds one cycle. With a real counter, two
+ * timers rarely have the same deadline, too; if many had the same one, stop
+ * would be slow.
  *
  * THE ENVIRONMENT of DPDK exists once per process and needs pages, drivers, a
  * thread and a core. Here it is initialized without them: private memory, no
@@ -34,9 +35,10 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* log2 of the cycles per tick: as many as possible if times are up to 8 times
- * the longest TTL and the counter remains positive as an int64_t, but no more
- * than there are starts in a tick. */
+/* A tick has 2^cycle_bits cycles. As each start takes one, cycle_bits is as
+ * large as possible, but at most CYCLE_BITS_MOST: no tick has more than 2^24
+ * starts. The longest TTL in cycles is below 2^TIME_BITS. So the counter
+ * remains positive as an int64_t for times up to 8 times the longest TTL. */
 #define CYCLE_BITS_MOST 24u
 #define TIME_BITS 59u
 
@@ -49,9 +51,9 @@ struct node {
 enum { LATE_NOTHING, LATE_STOP, LATE_START };
 
 struct peer {
-    uint64_t origin; /* the counter at time 0 */
-    uint64_t now;    /* since then */
-    uint64_t cycle;  /* of the tick */
+    uint64_t origin; /* the time at which the counter is 0 */
+    uint64_t now;    /* ticks since origin */
+    uint64_t cycle;  /* number of the cycle in the tick */
     unsigned cycle_bits;
     contender_fire_fn *fire;
     void *arg;
@@ -194,7 +196,7 @@ count_call(struct rte_timer *timer, void *arg)
     ++*calls;
 }
 
-/* Returns whether it follows our clock. */
+/* Returns whether rte_timer follows our clock. */
 static bool
 follows(void)
 {

@@ -54,7 +54,8 @@ no_write(int fd, const void *bytes, size_t count)
     return (ssize_t)count;
 }
 
-/* Each change of a ready time would wake the loop through a file. */
+/* Also replaces write(): otherwise each change of a ready time would wake the
+ * loop through a file. */
 static const char *
 peer_unusable(void)
 {

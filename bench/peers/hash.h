@@ -1,9 +1,10 @@
 /* hash.h - hand-written stores: records that a hash table finds by id, and a
  * 4-ary heap of their deadlines.
  *
- * A header that includes this one provides the table: HASH_LINK is its member
- * of a record, HASH_TABLE its type, and it defines the functions that are
- * declared first. With HASH_PLAIN there is no heap, only the table.
+ * A header that includes this one provides the table: HASH_LINK is the member
+ * of a record that the table needs, HASH_TABLE is the type of the table. The
+ * header also defines the functions that are declared at the beginning. With
+ * HASH_PLAIN there is no heap, only the table.
  */
 #ifndef LAWN_BENCH_PEERS_HASH_H
 #define LAWN_BENCH_PEERS_HASH_H

@@ -54,7 +54,8 @@ struct crew_of_loops {
     unsigned count;
 };
 
-/* The other peer of this library requires it. */
+/* Replaces the clock of the library, because the peer uv requires that. This
+ * peer restores the clock while it is in use. */
 static const char *
 peer_unusable(void)
 {

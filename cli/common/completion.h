@@ -54,8 +54,9 @@ struct completion_files completion_find_files(const struct options_verb *verb);
 /* Returns whether an option's value is a file name. */
 bool completion_is_file(const struct options_spec *spec);
 
-/* Prints text within shell quotes: each byte in special gets a backslash, and a
- * quote is replaced by its escaped form. */
+/* Prints text that is within single quotes of a shell. Each byte in `special`
+ * gets a backslash, and each single quote is replaced by `quote`, its escaped
+ * form. */
 void completion_put_quoted(const char *text, const char *special,
                            const char *quote);
 

@@ -220,7 +220,7 @@ options_resembles(const char *word, const char *name)
 {
     size_t columns = strlen(name);
     size_t rows = strlen(word);
-    size_t row[OPTIONS_WORD_MAX + 1]; /* of the edit distance (Levenshtein) */
+    size_t row[OPTIONS_WORD_MAX + 1]; /* of a table of edit distances */
     if (rows > OPTIONS_WORD_MAX || columns > OPTIONS_WORD_MAX) {
         return false;
     }
@@ -242,7 +242,8 @@ options_resembles(const char *word, const char *name)
             row[j] = best;
         }
     }
-    /* Two letters are most of a short name, so its first letter must match. */
+    /* Two letters are most of a short name, so for a short name two changes are
+     * accepted only if its first letter matches. */
     size_t most = columns > 4 || word[0] == name[0] ? 2 : 1;
     return row[columns] <= most && row[columns] < columns;
 }

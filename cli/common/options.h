@@ -62,7 +62,7 @@ struct options_verb {
     const struct options_spec *specs;
     const struct options_spec *common; /* options shared with other verbs;
                                           may be NULL */
-    const char *operands;   /* their names in the help; NULL: there are none */
+    const char *operands;   /* names in the help; NULL: there are none */
     size_t operands_offset; /* where to store a struct options_operands */
     /* its verbs, NULL after the last, instead of options */
     const struct options_verb *const *verbs;

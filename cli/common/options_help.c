@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define OPTIONS_TEXTS_MIN 18 /* column of the texts if the names are short */
-#define OPTIONS_TEXTS_MAX 26 /* and if a name is long */
+#define OPTIONS_TEXTS_MAX 26 /* column of the texts if a name is long */
 #define OPTIONS_NAME_MAX 80  /* bytes, as format_name() writes it */
 
 void

@@ -12,7 +12,7 @@
 #include <string.h>
 
 static char stdout_buffer[1 << 17];
-static int first_error; /* the first; 0 if none */
+static int first_error; /* errno of the first failed write; 0 if none */
 
 void
 output_open(void)

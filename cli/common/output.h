@@ -13,12 +13,13 @@ void output_open(void);
  * write failed; further output is discarded. */
 bool output_flush(void);
 
-/* Flushes. If output has failed, prints a message; who is its prefix. A closed
- * pipe is not reported, since the reader closed it. Returns output_flush(). */
+/* Flushes. If output has failed, prints a message; `who` is its prefix. A
+ * closed pipe is not reported, since the reader closed it. Returns
+ * output_flush(). */
 bool output_close(const char *who);
 
 /* Opens a file as fopen() does. On failure prints a message, whose prefix is
- * who ("lawn trace stats"), and returns NULL. */
+ * `who` ("lawn trace stats"), and returns NULL. */
 FILE *output_file(const char *who, const char *path, const char *mode);
 
 /* Closes the file. If not all data could be written, prints such a message and

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TEXT_COLUMNS 79 /* of 80 */
+#define TEXT_COLUMNS 79 /* of a terminal with 80 */
 
 struct text
 text_count(uint64_t n)

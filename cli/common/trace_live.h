@@ -14,8 +14,8 @@
 struct trace_live_timer {
     struct lawn_timer timer;
     uint64_t deadline; /* remains set after it has fired */
-    uint32_t object;   /* number, unique among running timers; as many
-                          numbers are in use as timers ever ran at once */
+    uint32_t object;   /* number, unique among running timers; below the
+                          most timers that ever ran at once */
     uint32_t hash;
     uint32_t ttl; /* a number for the caller */
     uint32_t id_length;
@@ -55,8 +55,8 @@ void trace_live_mow(struct trace_live *live, uint64_t now);
 struct trace_live_timer *trace_live_find(struct trace_live *live,
                                          const char *id, size_t length);
 
-/* Returns the timer of an id, and in *was_running whether it runs. The caller
- * must start it next. Returns NULL if there is no memory. */
+/* Returns the timer of an id, and sets *was_running to whether it runs. The
+ * caller must start it next. Returns NULL if there is no memory. */
 struct trace_live_timer *trace_live_get(struct trace_live *live, const char *id,
                                         size_t length, bool *was_running);
 

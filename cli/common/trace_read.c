@@ -7,7 +7,7 @@
 /* The index in text_units of the first unit that a tick can have: seconds. */
 #define TRACE_READ_UNITS 3
 
-/* - */
+/* A word of a line. Length 0: there is none. */
 struct trace_read_word {
     const char *at;
     size_t length;
@@ -54,7 +54,8 @@ word_is(struct trace_read_word word, const char *text)
            memcmp(word.at, text, word.length) == 0;
 }
 
-/* found is the text in place of a word if there is no word. */
+/* Fills *wrong, and returns false. Reports the word `found` or, if its length
+ * is 0, the rest of the line, which ends at `end`. */
 static bool
 set_wrong(struct trace_wrong *wrong, const char *expected,
           struct trace_read_word found, const char *end)

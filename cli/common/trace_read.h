@@ -22,7 +22,7 @@ struct trace_line {
     enum trace_kind kind;
     const char *id;
     size_t id_length;
-    uint64_t ttl; /* at least 1; 0 when stopped */
+    uint64_t ttl; /* at least 1; 0 for TRACE_STOP */
 };
 
 /* Why a line is invalid: what was expected, and the text found there. found is

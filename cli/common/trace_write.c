@@ -14,7 +14,8 @@ trace_write_head(const char *unit)
     printf("%s\n# unit %s\n", TRACE_MAGIC, unit);
 }
 
-/* Writes the digits of a number so that they end before end. */
+/* Writes the digits of a number so that they end before `end`. Returns the
+ * address of the first digit. */
 static char *
 put_number(char *end, uint64_t number)
 {

@@ -1,8 +1,8 @@
 /* absent.c - lawn absent: reports keys that are silent, and keys that are back.
  *
- * A key with recent lines has a timer in keys, which each line restarts. A key
- * that was reported absent is in lines until it is back. Its timer there has a
- * deadline only if the key is to be reported again.
+ * A key with recent lines has a timer in the store `keys`, which each line
+ * restarts. A key that was reported absent is in the store `lines` until it is
+ * back. Its timer there has a deadline only if the key is to be reported again.
  */
 #include "clock.h"
 #include "emit.h"
@@ -188,7 +188,8 @@ watch_expected(struct filter *filter, const char *key, size_t size,
     return watch_key(filter, key, size, false) ? 0 : -ECANCELED;
 }
 
-/* Adds a key of --expect to names, and whether it is watched already. */
+/* Adds a key of --expect to `names`. Its payload is whether the key is watched
+ * already. */
 static int
 note_expected(struct filter *filter, const char *key, size_t size,
               struct lawn_store *names)
@@ -300,7 +301,7 @@ read_expected(struct filter *filter)
     }
     int error = input_open(expected, &filter->options.expect, 1, true);
     if (error == -EINTR && signals_received()) {
-        error = 0; /* ends the loop after the first round */
+        error = 0; /* the filter stops in its first round */
     }
     while (error == 0 && !expected->over && !signals_received()) {
         error = input_fill(expected);

@@ -59,8 +59,8 @@ handle_line_due(struct filter *filter, const struct lawn_store_timer *timer)
     filter->verb->line_due(filter, timer);
 }
 
-/* Processes a line of the store early. If the filter has stopped, the line
- * stays there. */
+/* Processes a line of the store `early`. If the filter has stopped, the line is
+ * put back there. */
 static void
 handle_early_due(struct filter *filter, const struct lawn_store_timer *timer)
 {
@@ -126,7 +126,8 @@ step(struct filter *filter, uint64_t to)
     return true;
 }
 
-/* Timers keep their lines if nothing can be written. */
+/* Returns false if the filter has stopped or cannot write. Then timers do not
+ * fire, and keep their lines. */
 static bool
 can_continue(const struct filter *filter)
 {

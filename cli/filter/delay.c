@@ -1,7 +1,7 @@
 /* delay.c - lawn delay: writes each line some time after it was read.
  *
- * Each line is a timer, by number. One TTL for all lines is the best case of a
- * lawn; individual TTLs need no other code.
+ * Each line is a timer, whose id is the number of the line. One TTL for all
+ * lines is the best case of a lawn; individual TTLs need no other code.
  */
 #include "clock.h"
 #include "emit.h"

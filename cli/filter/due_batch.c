@@ -11,7 +11,8 @@
 
 #define BATCH_BUDGET 4096u /* timers fired before the output is checked */
 
-/* A copy of a timer. Its id and payload are in the bytes of the batch at at. */
+/* A copy of a timer. Its id and payload are in the bytes of the batch, at the
+ * offset `at`. */
 struct due_timer {
     uint64_t order;
     size_t place; /* in the order of the store */

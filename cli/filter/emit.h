@@ -10,8 +10,8 @@
 /* Emits a line of the input, byte for byte. */
 void emit_line(struct filter *filter, const void *at, size_t size);
 
-/* Emits a line at once; the pass() and the line_due() of verbs that hold
- * lines. */
+/* Emit a line at once. emit_unheld() is the pass() of verbs that hold lines,
+ * emit_held() is their line_due(). */
 enum line_result emit_unheld(struct filter *filter,
                              const struct filter_line *line);
 void emit_held(struct filter *filter, const struct lawn_store_timer *timer);

@@ -6,7 +6,8 @@
  * to the verb (delay.c, debounce.c, ...). The verb holds the line (stores.c,
  * within the limits of filter_limits.c), emits it (emit.c), or merges it with
  * others. sink.c writes the output. filter.c runs the event loop; state.c saves
- * and loads a state file; log.c prints messages. ../README.md has the table.
+ * and loads a state file; log.c prints messages. ../README.md has a table of
+ * the files.
  *
  * Held data is in three stores:
  *     keys    by key: the verb's record of the key
@@ -94,8 +95,9 @@ struct filter_verb {
     /* Processes a line. */
     enum line_result (*line)(struct filter *filter,
                              const struct filter_line *line);
-    /* Called when a timer of keys, or of lines, has fired and left its store,
-     * or when it is evicted and is still in its store. NULL: nothing to do. */
+    /* Called when a timer of `keys`, or of `lines`, has fired and left its
+     * store, or when it is evicted and is still in its store. NULL: nothing to
+     * do. */
     void (*key_due)(struct filter *filter,
                     const struct lawn_store_timer *timer);
     void (*line_due)(struct filter *filter,
@@ -107,12 +109,12 @@ struct filter_verb {
     /* Makes room for a key. NULL: the key that is due first is evicted. */
     void (*evict)(struct filter *filter);
     /* Return whether a timer of a loaded state is one that the verb may have
-     * saved in keys, or in lines. */
+     * saved in `keys`, or in `lines`. */
     bool (*key_valid)(const struct filter *filter,
                       const struct lawn_store_timer *timer);
     bool (*line_valid)(const struct filter *filter,
                        const struct lawn_store_timer *timer);
-    /* Returns the number of timers in lines that belong to a key. NULL: 0. */
+    /* Returns the number of timers in `lines` that belong to a key. NULL: 0. */
     uint64_t (*key_lines)(const struct filter *filter,
                           const struct lawn_store_timer *timer);
 };
@@ -122,11 +124,11 @@ struct filter_setup {
     uint64_t ttl;
     struct lawn_store *pending; /* --on-eof drain waits for the timers of
                                    this store */
-    unsigned key_holds;         /* lines held by a timer of keys: 0 or 1 */
-    unsigned line_holds;        /* lines held by a timer of lines: 0 or 1 */
+    unsigned key_holds;         /* lines held by a timer of `keys`: 0 or 1 */
+    unsigned line_holds;        /* lines held by a timer of `lines`: 0 or 1 */
     bool flushes;               /* held lines may be emitted before they are
                                    due */
-    bool line_keys;             /* timers of lines count as keys (absent) */
+    bool line_keys;             /* timers of `lines` count as keys (absent) */
     filter_order_fn *key_order; /* NULL: all have one TTL and fire in order */
     filter_order_fn *line_order;
     const char *emit;      /* the word of --emit; NULL: the verb has none */

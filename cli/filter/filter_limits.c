@@ -2,8 +2,9 @@
  * filter_limits.h.
  *
  * Eviction removes the timer that is due first: O(1) if all timers have one
- * TTL, otherwise see lawn_store_next_timer(). Of lines by number, which may
- * have many TTLs, it removes the oldest line: O(1) amortized.
+ * TTL, otherwise see lawn_store_next_timer(). Lines that are stored by number
+ * may have many TTLs. Of these, eviction removes the oldest line: O(1)
+ * amortized.
  */
 #include "filter_limits.h"
 #include "log.h"

@@ -3,8 +3,10 @@
  * An input is a list of files that are read one after the other, in blocks.
  * Lines are returned in place, in the buffer. Between two calls:
  *
- *     buffer: [ done | at .. at + seen .. end )  the next line starts at at; there
- *                                                is no newline before at + seen
+ *     buffer: [ done | at .. at + seen .. end )
+ *
+ * The next line starts at the offset `at`. There is no newline before
+ * at + seen.
  *
  * Each byte is searched once by memchr(), and moved at most once per block, or
  * each time a buffer that is too small for its line is doubled.
@@ -48,7 +50,7 @@ enum input_result {
     INPUT_END   /* there are no more lines */
 };
 
-/* Opens the first of the files; "-", or no file: standard input. With waits,
+/* Opens the first of the files; "-", or no file: standard input. With `waits`,
  * opening a named pipe blocks until it has a writer, and input_fill() blocks
  * too. Returns 0 or -errno; input->name is the file. */
 int input_open(struct input *input, char **names, size_t count, bool waits);

@@ -88,7 +88,8 @@ intake_keep(struct filter *filter, uint64_t number, const void *bytes,
                                                      size, LAWN_STORE_AT));
 }
 
-/* Keeps a line that was read in early. Returns false if there is no memory. */
+/* Keeps a line that was read, in the store `early`. Returns false if there is
+ * no memory. */
 static bool
 keep_until(struct filter *filter, unsigned side, const struct input_line *line,
            uint64_t time)

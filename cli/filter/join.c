@@ -2,9 +2,9 @@
  *
  * A line pairs with the oldest line of the other side that waits for the same
  * key. So at any time only lines of one side wait for a key. Waiting lines are
- * in lines by key and number, each with its own timer, in the order in which
- * they were read, which is the order of their deadlines. keys has the side and
- * the numbers for each key.
+ * in the store `lines`, by key and number, each with its own timer. Their order
+ * is that in which they were read, which is the order of their deadlines. The
+ * store `keys` has the side and the numbers for each key.
  */
 #include "clock.h"
 #include "emit.h"

@@ -10,9 +10,9 @@
  * is cleared. So the last of several equal names counts, even if the path does
  * not exist in its value.
  *
- * Most bytes are in strings. They are examined 16 at a time with SSE2, which is
- * a third faster on log lines than 8 at a time, the portable way; JSON_PLAIN
- * selects the latter. No byte outside the text is read.
+ * Most bytes are in strings. With SSE2 they are examined 16 at a time; the
+ * portable way is 8 at a time. On log lines SSE2 is a third faster. JSON_PLAIN
+ * selects the portable way. No byte outside the text is read.
  */
 #include "json.h"
 
@@ -33,15 +33,15 @@
 /* The arrays are indexed by depth; [1] is the outermost container. */
 struct json_scanner {
     const char *end;
-    const char *why; /* the error, and where it is */
-    const char *wrong;
+    const char *why;   /* the error */
+    const char *wrong; /* where the error is */
     const struct json_path *const *paths;
     struct json_value *found;
     size_t count;
     bool escaped;                   /* the last string had escapes */
     unsigned hits;                  /* of the current value */
-    unsigned through[JSON_WATCHED]; /* paths with a step into it */
-    unsigned whole[JSON_WATCHED];   /* paths whose value it is */
+    unsigned through[JSON_WATCHED]; /* paths with a step into the container */
+    unsigned whole[JSON_WATCHED];   /* paths whose value is the container */
     size_t index[JSON_WATCHED];     /* of the current element */
     size_t depth;                   /* number of open containers */
     char closes[JSON_DEPTH_MAX];    /* their closing characters: } or ] */

@@ -46,15 +46,16 @@ void json_path_free(struct json_path *path);
 
 /* Scans a text that is one JSON value with blanks around it, and stores for
  * each path the value that it leads to; of members with equal names the last
- * one counts. Returns NULL, or why the text is invalid, with *wrong the offset
- * of the error; then found is unchanged. */
+ * one counts. Returns NULL, or why the text is invalid. Then *wrong is the
+ * offset of the error, and found is unchanged. */
 const char *json_scan(const char *text, size_t size,
                       const struct json_path *const *paths, size_t count,
                       struct json_value *found, size_t *wrong);
 
-/* Writes a string's content to out, which has room for value->size bytes, as
- * UTF-8; a lone surrogate becomes three bytes as if it were a character
- * (WTF-8), so that different strings remain different. Returns its size. */
+/* Writes the content of a string to out, as UTF-8. out must have room for
+ * value->size bytes. A lone surrogate becomes three bytes, as if it were a
+ * character (WTF-8), so that different strings remain different. Returns the
+ * number of bytes. */
 size_t json_unescape(const struct json_value *value, char *out);
 
 #endif

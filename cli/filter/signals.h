@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Installs the handlers. Returns false if there is no pipe. */
+/* Installs the handlers. Returns false if no pipe can be created. */
 bool signals_open(void);
 
 /* Returns a descriptor that is readable after a signal. */

@@ -10,7 +10,7 @@
 #define SINK_MANY                                                              \
     ((size_t)1 << 17)   /* bytes that are written without sink_flush() */
 #define SINK_CARRIES 3u /* the bits of a kind that count lines */
-#define SINK_LINES ((size_t)1 << 12) /* at first */
+#define SINK_LINES ((size_t)1 << 12) /* room for lines at first */
 
 bool
 sink_open(struct sink *sink, int fd, bool (*stopped)(void))

@@ -346,8 +346,8 @@ are_stores_valid(struct filter *filter)
                           &lines);
 }
 
-/* A line that the verb did not take was kept until after its time: see
- * clock.c. */
+/* Restores the times of lines in the store `early`. If the verb did not take a
+ * line, handle_early_due() in clock.c has replaced its time by a later one. */
 static void
 restore_early_times(struct filter *filter)
 {

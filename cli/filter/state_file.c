@@ -127,8 +127,8 @@ take_lock(struct filter *filter)
     return locked;
 }
 
-/* Replaces the state file by what fill writes. If fill is NULL, only checks
- * that the file can be replaced. */
+/* Replaces the contents of the state file by the bytes that fill writes. If
+ * fill is NULL, only checks that the file can be replaced. */
 static int
 replace(struct filter *filter, lawn__file_fill_fn *fill, bool *replaced)
 {
@@ -190,8 +190,8 @@ check_name(struct filter *filter)
     return !too_long;
 }
 
-/* Checks at the start for problems that would otherwise fail, or block, only
- * when the state is saved. Returns false after printing a message. */
+/* Detects problems at the start that would otherwise make a later save fail or
+ * block. Returns false after printing a message. */
 static bool
 check_file(struct filter *filter)
 {

@@ -45,8 +45,8 @@ stores_succeeded(struct filter *filter, int error)
     return false;
 }
 
-/* Advances oldest over numbers without a held line, up to a number. Returns
- * true if it stopped at a held line. */
+/* Advances filter->stores.oldest over numbers without a held line, at most to
+ * `to`. Returns true if it stopped at a held line. */
 static bool
 advance_oldest(struct filter *filter, uint64_t to,
                struct lawn_store_timer *line)

@@ -24,8 +24,10 @@ enum line_result stores_hold_line(struct filter *filter,
 /* Releases the line that stores_hold_line() held last. */
 void stores_release_last_line(struct filter *filter);
 
-/* Return the serial number of a held line; as a filter_order_fn; and whether a
- * timer has a serial number that was used. */
+/* stores_line_number() returns the serial number of a held line.
+ * stores_line_order() does the same, as a filter_order_fn.
+ * stores_is_valid_line() returns whether a timer has a serial number that was
+ * used. */
 uint64_t stores_line_number(const struct lawn_store_timer *timer);
 uint64_t stores_line_order(const struct filter *filter,
                            const struct lawn_store_timer *timer);

@@ -2,12 +2,12 @@
  *
  * Each key has a token bucket, stored as one time, as in the generic cell rate
  * algorithm: when the bucket will be full again. It determines when the token
- * of a new line is available; until then the line is held in lines. So there is
- * no queue per key, and a key is one timer. The timer is due when an empty
- * bucket would be full, counted from the last line that got a token. So all
- * keys have one TTL, and the key to evict, which is due first, is found in
- * O(1). If lines still wait for tokens then, the timer is restarted until the
- * bucket is full.
+ * of a new line is available; until then the line is held in the store `lines`.
+ * So there is no queue per key, and a key is one timer. The timer is due when
+ * an empty bucket would be full, counted from the last line that got a token.
+ * So all keys have one TTL, and the key to evict, which is due first, is found
+ * in O(1). If lines still wait for tokens when it fires, the timer is
+ * restarted, and is then due when the bucket is full.
  *
  * A token takes DURATION / N, which may not be a whole number of nanoseconds.
  * Times have a fraction, in Nths, and are exact.

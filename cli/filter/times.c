@@ -68,8 +68,8 @@ parse_exponent(const char *text, size_t size, int64_t *exponent)
     return true;
 }
 
-/* Parses the syntax of a number: the end of its digits, the number of digits
- * before the point, and the exponent. */
+/* Parses the syntax of a number. Sets *end to the end of its digits, *whole to
+ * the number of digits before the point, and *exponent. */
 static bool
 split_number(const char *text, size_t size, size_t *whole, size_t *end,
              int64_t *exponent)
@@ -250,7 +250,7 @@ parse_offset(const char *text, size_t size, int64_t *seconds)
 
 /* Parses RFC 3339 to the seconds since 1970, which may be negative, and the
  * nanoseconds. A leap second becomes the first second of the next minute;
- * *possible is whether that minute is the first of a day. */
+ * *possible is set to whether that minute is the first of a day. */
 static bool
 split_rfc3339(const char *text, size_t size, int64_t *seconds,
               uint64_t *fraction, bool *possible)

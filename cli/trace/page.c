@@ -93,8 +93,8 @@ put_advice(const struct trace_advice *advice, FILE *out)
     fputs("</ul></section>\n", out);
 }
 
-/* Returns a number of the form 1, 2 or 5 with zeros that is at least a quarter
- * of most. */
+/* Returns a round number that is at least a quarter of `most`: 1, 2 or 5,
+ * followed by zeros. */
 static uint64_t
 round_step(uint64_t most)
 {
@@ -105,7 +105,7 @@ round_step(uint64_t most)
     return trace_stats_class(i);
 }
 
-/* Begins a chart, and draws grid lines at round values up to at least most.
+/* Begins a chart, and draws grid lines at round values up to at least `most`.
  * Returns the value at the top. */
 static double
 begin_plot(uint64_t most, const char *label, FILE *out)

@@ -35,7 +35,7 @@ enum {
 struct trace_format {
     bool meta;
     bool first; /* the line is the first of its file */
-    bool known; /* a header was read, and the columns are: */
+    bool known; /* a header was read, and columns is set */
     unsigned columns[TRACE_COLUMNS];
     uint64_t time; /* of the last request */
 };

@@ -34,9 +34,9 @@ struct trace_stats {
     uint64_t last_start;
     uint64_t most;             /* timers at once */
     uint64_t live_ttls;        /* TTLs with a running timer */
-    uint64_t most_ttls;        /* at once */
-    uint64_t most_ttls_timers; /* most timers while that many TTLs were in
-                                  use */
+    uint64_t most_ttls;        /* maximum of live_ttls */
+    uint64_t most_ttls_timers; /* most timers while live_ttls was at its
+                                  maximum */
 
     struct trace_ttls ttls;     /* with the number of runs of each; sorted at
                                    the end */
@@ -71,8 +71,8 @@ struct trace_advice {
     char reasons[6][256];
     size_t reason_count;
     uint64_t blades;    /* for struct lawn_options; 0: the default */
-    uint64_t quantum;   /* round TTLs up to multiples of this many ticks; 0:
-                           no */
+    uint64_t quantum;   /* round TTLs up to multiples of this number of
+                           ticks; 0: do not round */
     uint64_t quantised; /* distinct TTLs after rounding */
     uint64_t bytes;     /* of the lawn; 0: no lawn */
 };

@@ -157,8 +157,8 @@ top_export_json(const struct top *top)
 }
 
 /* Prints the text of a label, with \xNN for unprintable bytes. A backslash
- * becomes \\, so that different keys have different labels; both are escaped
- * again. */
+ * becomes \\, so that different keys have different labels; the format requires
+ * that these backslashes are escaped again. */
 static void
 put_label(const char *text, size_t size)
 {

@@ -108,7 +108,7 @@ count_cell(int64_t count, bool full)
     return cell;
 }
 
-/* With one decimal if small. */
+/* Formats a rate, with one decimal if it is small. */
 static struct table_cell
 rate_cell(double rate)
 {
@@ -378,7 +378,8 @@ count_shown(const struct top *top, size_t rows)
     return rows == 0 || top->count <= most ? top->count : most;
 }
 
-/* If not all servers are shown, those that do not answer are first. */
+/* Prints this number of servers, and the totals. If these are not all servers,
+ * those that do not answer are first. */
 static void
 put_head(const struct table *table, size_t servers)
 {

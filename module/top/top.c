@@ -96,8 +96,8 @@ is_idle(const struct top *top)
     return true;
 }
 
-/* Communicates with the servers until then or, with `all`, until all rounds are
- * complete. Returns false after a signal. */
+/* Communicates with the servers until the time `until`. With `all`, returns
+ * earlier if all rounds are complete. Returns false after a signal. */
 static bool
 talk(struct top *top, struct pollfd *polls, uint64_t until, bool all)
 {

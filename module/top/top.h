@@ -64,7 +64,7 @@ enum top_field {
     TOP_LEASES,
     TOP_DIED,
     TOP_ERRORS,
-    TOP_LATE_P50, /* up to here */
+    TOP_LATE_P50, /* no counters from here on */
     TOP_LATE_P99,
     TOP_LATE_MAX,
     TOP_TTLS,
@@ -171,7 +171,7 @@ struct top_node {
     enum top_state state;
     int socket;      /* -1: none */
     size_t attempts; /* addresses of the host that were tried */
-    int refused_by;  /* error of the last of them */
+    int refused_by;  /* error of the last attempt */
     uint64_t deadline;
     struct resp_reader in;
     struct resp_writer out;
@@ -249,8 +249,8 @@ const char *top_info_line(const char *text, size_t size, const char *name,
                           size_t *length);
 
 /* link.c: the socket of a node. These return 0, or -errno after the node has
- * failed. A host may have several addresses; open() begins with the next
- * one. */
+ * failed. A host may have several addresses; each call of top_link_open() tries
+ * the next one. */
 int top_link_open(struct top_node *node);
 /* Returns 1 if this address failed and another one is tried. */
 int top_link_connected(struct top_node *node);
@@ -258,8 +258,8 @@ int top_link_write(struct top_node *node);
 int top_link_read(struct top_node *node);
 void top_link_close(struct top_node *node);
 
-/* conversation.c: begin a round; continue it when its socket is ready; end it.
- * `once`: it is the only round. */
+/* conversation.c: begin a round; continue it when its socket is ready; end it
+ * with an error. */
 void top_conversation_begin(struct top *top, struct top_node *node);
 void top_conversation_continue(struct top *top, struct top_node *node,
                                short events);
@@ -290,8 +290,8 @@ struct top_figure top_sum(const struct top *top, const char *name);
 bool top_table_write(const struct top *top, size_t columns, size_t rows);
 
 /* escape.c: converts a text from a server to printable ASCII, with \xNN for
- * other bytes. Writes at most `most` characters, and room - 1; a longer text
- * ends with "...". Returns the length. */
+ * other bytes. Writes at most `most` characters, and not more than room - 1; a
+ * longer text ends with "...". Returns the length. */
 size_t top_escape(const char *text, size_t size, size_t most, char *out,
                   size_t room);
 

@@ -10,7 +10,7 @@
 
 struct lawn_ev {
     ev_timer timer;
-    ev_idle idle; /* at most one of the two is active */
+    ev_idle idle; /* at most one of timer and idle is active */
     struct ev_loop *ev;
     struct lawn_loop *loop;
 };
@@ -50,10 +50,11 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
         ev_idle_start(host->ev, &host->idle);
         return;
     }
-    /* libev counts from the time when it woke, unless it updates its clock. It
-     * adds seconds since boot as double, which after years have an error of
-     * some tenths of a microsecond. The added microsecond prevents waking too
-     * early. */
+    /* libev counts from its own clock, which it reads only when it wakes,
+     * unless ev_now_update() is called. It adds the wait to the time since
+     * boot, in seconds, as double. After years of uptime the sum has an error
+     * of some tenths of a microsecond. The added microsecond prevents waking
+     * too early. */
     ev_now_update(host->ev);
     ev_timer_set(&host->timer, (double)(when - now) * 1e-9 + 1e-6, 0.);
     ev_timer_start(host->ev, &host->timer);

@@ -6,8 +6,8 @@
 #include <event2/event_struct.h>
 #include <stdlib.h>
 
-/* For times further away, the loop wakes without a due timer every 34 years.
- * This fits in any time_t. */
+/* The longest wait: 34 years, which fits in any time_t. If the time is further
+ * away, the loop wakes without a due timer and waits again. */
 #define LAWN_EVENT_FAR ((UINT64_C(1) << 30) * LAWN_LOOP_SECOND)
 
 struct lawn_event {
@@ -26,9 +26,9 @@ on_timer(evutil_socket_t fd, short events, void *context)
 }
 
 /* libevent counts from the time when it woke, and its clock may lag by some
- * milliseconds. So it may wake the loop too early by as much; then the
- * remaining time is set again. libevent rounds up to milliseconds, so this does
- * not spin. */
+ * milliseconds. So it may wake the loop early by that much. Then the loop waits
+ * for the remaining time. libevent rounds up to milliseconds, so this does not
+ * spin. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

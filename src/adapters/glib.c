@@ -4,7 +4,7 @@
 #include <glib.h>
 
 struct lawn_glib {
-    GSource source; /* first: allocated and freed by GLib */
+    GSource source; /* first: GLib allocates and frees the struct */
     struct lawn_loop *loop;
 };
 
@@ -21,8 +21,8 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* GLib counts in microseconds and truncates. To avoid waking early, the time is
- * rounded up, plus one. */
+/* GLib counts in microseconds and truncates. To avoid waking early, the wait is
+ * rounded up, and one microsecond is added. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

@@ -6,7 +6,7 @@
 #include <systemd/sd-event.h>
 #include <time.h>
 
-/* In microseconds. 0 would mean 250 ms. */
+/* In microseconds. sd-event would replace 0 by 250 ms. */
 #define LAWN_SDEVENT_ACCURACY 1
 
 struct lawn_sdevent {
@@ -26,10 +26,10 @@ on_timer(sd_event_source *source, uint64_t when, void *context)
     return 0;
 }
 
-/* The loop's clock is the clock of the source or a custom one, so this uses the
- * difference, rounded up to avoid waking early. The setters allocate nothing;
- * they fail only if sd-event has finished or after a fork, when it does not
- * run. */
+/* The loop's clock may be a custom one. So this adds the wait to the time of
+ * the source's clock, and rounds up to avoid waking early. The setters allocate
+ * nothing. They fail only if sd-event has finished, or in the child after a
+ * fork; sd-event does not run then. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

@@ -1,12 +1,13 @@
 /* uring.c - wakes a loop by a timeout of an io_uring.
  *
  * A timeout in flight is changed by another request, which fails if the timeout
- * has expired meanwhile. The two complete in any order. To avoid this race, at
- * most one change is in progress, and further changes wait for its completion:
+ * has expired meanwhile. The timeout and the change complete in any order. To
+ * avoid this race, at most one change is in progress, and further changes wait
+ * for its completion:
  *
  *   flight    the timeout was prepared and has not completed
- *   changing  a change of it was prepared and has not completed
- *   dying     it was canceled and is about to complete
+ *   changing  a change of the timeout was prepared and has not completed
+ *   dying     the timeout was canceled and is about to complete
  *
  * Each change completes as soon as it is submitted, so the waits are short. The
  * kernel reads the time when the request is submitted, which may be long after
@@ -24,10 +25,10 @@
 struct lawn_uring {
     struct io_uring *ring;
     struct lawn_loop *loop;
-    uint64_t timeout; /* user_data of the timeout; change: of the changes */
-    uint64_t change;
-    uint64_t wanted; /* LAWN_NEVER if none */
-    uint64_t set;    /* time of the timeout in flight */
+    uint64_t timeout; /* user_data of the timeout */
+    uint64_t change;  /* user_data of the changes */
+    uint64_t wanted;  /* wake-up that the loop requested; LAWN_NEVER if none */
+    uint64_t set;     /* time of the timeout in flight */
     bool boottime;
     bool flight;
     bool changing;
@@ -37,7 +38,8 @@ struct lawn_uring {
     struct __kernel_timespec change_wait;
 };
 
-/* Distinguishes completions of a freed loop from those of another. */
+/* Gives each loop its own user_data, so that a loop does not handle completions
+ * of a freed one. */
 static atomic_uint last_number;
 
 /* Returns the time until `when`. The kernel counts from the submission, so the
@@ -123,15 +125,17 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
     bool ours =
         cqe->user_data == host->timeout || cqe->user_data == host->change;
     if (cqe->user_data == host->change) {
-        /* If it failed, the timeout has expired and wakes the loop anyway. */
+        /* If the change failed, the timeout has expired and wakes the loop
+         * anyway. */
         host->changing = false;
         host->dying = host->flight && host->removing;
     } else if (ours) {
         host->flight = host->dying = false;
         bool woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
         if (res != -ECANCELED) {
-            /* If it was rejected, it would be again: wait until the loop
-             * requests another one. */
+            /* The timeout has expired, or the kernel has rejected it. It would
+             * reject the same timeout again, so wait until the loop requests
+             * another wake-up. */
             host->wanted = LAWN_NEVER;
         }
         if (woken) {
@@ -192,10 +196,12 @@ lawn_uring_free(struct lawn_loop *loop)
         }
         do {
             submitted = io_uring_submit(host->ring);
-            (void)sched_yield(); /* a kernel thread may have to take it */
+            /* With IORING_SETUP_SQPOLL, a kernel thread takes the requests. */
+            (void)sched_yield();
         } while (submitted >= 0 && io_uring_sq_ready(host->ring) > 0);
     }
-    /* Requests that the kernel did not accept still point to a timespec. */
+    /* Requests that the kernel did not accept still point to a timespec in
+     * host: leak it rather than free it. */
     if (submitted >= 0) {
         free(host);
     }

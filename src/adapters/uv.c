@@ -1,6 +1,6 @@
 /* uv.c - wakes a loop by a timer of libuv. For an immediate wake-up it uses an
  * idle handle: in some versions, a timer that its own callback starts with a
- * timeout of 0 runs again and again, and no other handle does. */
+ * timeout of 0 runs again and again, and other handles never run. */
 #include <lawn_uv.h>
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 struct lawn_uv {
     uv_timer_t timer;
-    uv_idle_t idle; /* at most one of the two is active */
+    uv_idle_t idle; /* at most one of timer and idle is active */
     unsigned handles;
     struct lawn_loop *loop;
 };
@@ -36,9 +36,10 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
     struct lawn_uv *host = context;
     uint64_t now = lawn_loop_update(loop);
-    /* libuv counts from the time when it woke, truncated to milliseconds, and
-     * fires when that number of milliseconds has begun. Counting from there and
-     * rounding up is never early. */
+    /* libuv counts from uv_now(), the time when it last woke, in whole
+     * milliseconds. It fires as soon as its clock, also in whole milliseconds,
+     * has reached the sum. So the time since uv_now() is added to the wait, and
+     * the sum is rounded up: it is never early. */
     uint64_t awake = uv_hrtime() - uv_now(host->timer.loop) * LAWN_LOOP_MS;
 
     (void)uv_timer_stop(&host->timer);
@@ -82,7 +83,7 @@ lawn_uv_new(struct uv_loop_s *uv, const struct lawn_loop_options *options)
     return host->loop;
 }
 
-/* Both handles are part of the host. */
+/* Frees the host when both its handles are closed. */
 static void
 on_close(uv_handle_t *handle)
 {

@@ -11,7 +11,7 @@
 
 #define LAWN_HISTOGRAM_BITS 5
 #define LAWN_HISTOGRAM_SPLIT (UINT64_C(1) << LAWN_HISTOGRAM_BITS)
-/* Lines each time the remaining distance to 100 % is halved. */
+/* Number of lines for each halving of the distance to 100 %. */
 #define LAWN_HISTOGRAM_LINES 5
 
 _Static_assert(LAWN_HISTOGRAM_BUCKETS == (64 - LAWN_HISTOGRAM_BITS + 1)
@@ -38,10 +38,12 @@ bucket_end(size_t bucket)
     }
     uint64_t shift = bucket / LAWN_HISTOGRAM_SPLIT - 1;
     uint64_t leading = bucket % LAWN_HISTOGRAM_SPLIT + LAWN_HISTOGRAM_SPLIT;
-    return ((leading + 1) << shift) - 1; /* the last wraps to UINT64_MAX */
+    /* For the last bucket the shift results in 0, and this is UINT64_MAX. */
+    return ((leading + 1) << shift) - 1;
 }
 
-/* Returns the largest value of a bucket that can have been added. */
+/* Returns the largest value of a bucket, but not more than the largest value
+ * that was added. */
 static uint64_t
 bucket_max(const struct lawn_histogram *histogram, size_t bucket)
 {
@@ -110,9 +112,10 @@ bucket_middle(size_t bucket, double unit)
     return (first + (double)bucket_end(bucket)) / 2 / unit;
 }
 
-/* Prints one line for each percentile that a bucket reaches, and returns the
- * next percentile. There are LAWN_HISTOGRAM_LINES lines up to 50 %, as many
- * from there to 75 %, and so on. */
+/* Prints one line for each percentile from `next` on that a bucket reaches.
+ * Returns the first percentile that it does not reach. There are
+ * LAWN_HISTOGRAM_LINES lines up to 50 %, as many from there to 75 %, and so
+ * on. */
 static double
 print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
                   double next)
@@ -133,8 +136,8 @@ print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
             halves *= 2;
         }
         double step = 100 / (LAWN_HISTOGRAM_LINES * halves);
-        /* All following lines would show the same value, or the step is below
-         * the precision. */
+        /* Continue with 100 % if all following lines would show the same value,
+         * or if the step is below the precision. */
         next = seen == count || next + step <= next ? 100 : next + step;
     }
     return next;

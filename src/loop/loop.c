@@ -3,8 +3,9 @@
  * A turn reads the clock, mows the lawn, and requests the next wake-up from the
  * host. It also reads the clock after every callback, for the lateness of the
  * next callback, the time limit of the turn, and the TTLs of timers that
- * callbacks start. That costs 20 ns per fire and ensures that timers are not
- * early, nor delayed by a slow callback before their start.
+ * callbacks start. That costs 20 ns per fire. Without it, a timer started after
+ * a slow callback would count its TTL from the time before that callback, and
+ * fire early.
  *
  * A repeating timer is restarted before its callback runs, because the callback
  * may stop and free it, and the loop must not access it then. In mode DELAY it
@@ -24,8 +25,8 @@
 /* Upper limit of the budget, so that lawn_loop_once() can return the number. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
 #define LAWN_LOOP_NO_FIRE "[P10] a timer is started without a callback"
-/* Flag in a timer's mode: it has not fired yet, and due is its first
- * deadline. */
+/* Flag in a timer's mode: the timer has not fired yet, and timer->due is its
+ * first deadline. */
 #define LAWN_LOOP_FIRST 0x100u
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
@@ -151,7 +152,7 @@ lawn_loop_update(struct lawn_loop *loop)
     return lawn_now(loop->lawn);
 }
 
-/* Sets the wake-up, or cancels it if when is LAWN_NEVER [L2]. */
+/* Sets the wake-up, or cancels it if `when` is LAWN_NEVER [L2]. */
 static void
 set_wakeup(struct lawn_loop *loop, uint64_t when)
 {
@@ -301,9 +302,9 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* The next period is overdue, too. The timer now runs for the next tick,
-     * because the mow must end; restart_behind() moves it to now, in case the
-     * next tick is far away. */
+    /* The next period is overdue, too. The timer now fires at the next tick, so
+     * that it does not fire again in this mow. restart_behind() makes it due
+     * now, in case the clock does not advance. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }

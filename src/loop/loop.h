@@ -9,7 +9,7 @@
  *        running, armed is LAWN_NEVER.
  *   [K2] set is the time at which the timerfd becomes readable. If the caller
  *        has the timerfd, set is not after armed.
- *   [K3] fires == lateness.count + values cleared from it.
+ *   [K3] fires == lateness.count + the number of values cleared from lateness.
  *   [K4] current is NULL, except in the callback of a timer with mode DELAY
  *        that was not started or stopped since it fired.
  *   [K5] behind contains timers that are catching up, have fired in the

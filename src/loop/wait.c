@@ -25,8 +25,8 @@ struct lawn_loop_round {
     int many;
 };
 
-/* Sets the timerfd, or disarms it if when is LAWN_NEVER. It becomes unreadable,
- * unless the time has passed. */
+/* Sets the timerfd, or disarms it if `when` is LAWN_NEVER. It becomes
+ * unreadable, unless the time has passed. */
 static void
 set_timerfd(struct lawn_loop *loop, uint64_t when)
 {
@@ -200,10 +200,10 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     return true;
 }
 
-/* Waits until a descriptor is ready or a timer is due, if wait is true, and
- * calls back. Descriptors come first, so that a connection that has just
- * received data is not considered idle. Returns the number of callbacks, or
- * -errno. */
+/* If wait is true, waits until a descriptor is ready or a timer is due. Then
+ * calls the callbacks. Those of descriptors are called first, so that a
+ * connection that has just received data is not considered idle. Returns the
+ * number of callbacks, or -errno. */
 static int
 run_round(struct lawn_loop *loop, bool wait)
 {

@@ -18,7 +18,7 @@
 
 /* A replacement in progress. */
 struct lawn__file {
-    int folder; /* AT_FDCWD if not readable; then it is not flushed */
+    int folder; /* AT_FDCWD if the folder is not readable */
     int fd;
     const char *name; /* relative to folder, or the path */
     char *temporary;  /* relative to folder, or a path */

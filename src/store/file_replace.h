@@ -10,8 +10,8 @@
  *
  * The new file gets the permissions of the old one, and its owner and group if
  * the process may set them. If the group cannot be set, the group of the new
- * file gets no permissions that others do not have. While a file is being
- * replaced, only its owner may access the new one.
+ * file gets at most the permissions of others. While a file is being replaced,
+ * only its owner may access the new one.
  */
 #ifndef LAWN_FILE_REPLACE_H
 #define LAWN_FILE_REPLACE_H
@@ -22,8 +22,8 @@
 /* Writes bytes to the new file. Returns 0 or -errno. */
 typedef int lawn__file_write_fn(const void *bytes, size_t size, void *file);
 
-/* Writes the contents of the new file by calling write with file. Returns 0 or
- * an error. */
+/* Writes the contents of the new file: calls write(), and passes `file` to it.
+ * Returns 0 or an error. */
 typedef int lawn__file_fill_fn(lawn__file_write_fn *write, void *file,
                                void *arg);
 
@@ -43,9 +43,9 @@ size_t lawn__file_names_size(const char *path, const char *suffix);
 
 /* Replaces the file. If replaced is not NULL, sets *replaced to whether the
  * path refers to the new file. Returns 0, the error of fill, or -errno: -EISDIR
- * if the path is a directory, -EINVAL if it is another kind of file that is not
- * a regular file. If *replaced is true on an error, only flushing the directory
- * failed. */
+ * if the path is a directory, -EINVAL if it is neither a directory nor a
+ * regular file. If an error is returned and *replaced is true, only flushing
+ * the directory failed. */
 int lawn__file_replace(const struct lawn__file_target *target,
                        lawn__file_fill_fn *fill, void *arg, bool *replaced);
 

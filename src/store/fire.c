@@ -24,7 +24,7 @@ collect_due(struct lawn_timer *timer, void *arg)
 }
 
 /* Removes the next timer due by now from the store, but keeps its record.
- * wanted is the maximum number of timers that the caller still needs. Returns
+ * `wanted` is the maximum number of timers that the caller still needs. Returns
  * NULL if there is none. */
 static struct lawn_store_record *
 take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
@@ -47,7 +47,8 @@ take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
             }
         }
         record = store->due[store->due_next];
-        /* A mow called by a callback may pass an earlier time. */
+        /* This mow may have been called by a callback, with an earlier time
+         * than the mow that filled due[]. */
         if (record != NULL && lawn_last_deadline(&record->timer) > now) {
             return NULL;
         }
@@ -109,8 +110,8 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
     return record != NULL;
 }
 
-/* Returns the first timer that was removed from the lawn, or NULL. All other
- * timers fire after it. */
+/* Returns the first timer that was removed from the lawn but has not fired, or
+ * NULL. It fires before all other timers. */
 static const struct lawn_store_record *
 find_collected(const struct lawn_store *store)
 {
@@ -192,7 +193,8 @@ lawn__store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
 {
     struct lawn_store_fire_visit each = {visit, arg};
 
-    /* These fire before all timers on the lawn, like unqueued ones. */
+    /* The timers in due[] fire before all timers on the lawn. They are not on a
+     * blade. */
     for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL &&
             !visit_timer(&store->due[i]->timer, 0, &each)) {

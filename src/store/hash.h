@@ -74,7 +74,8 @@ lawn__store_hash_mix(struct lawn_store_sip *s, uint64_t word)
     s->v0 ^= word;
 }
 
-/* last: the bytes after the last whole word, with the size in the top byte. */
+/* Returns the hash. `last` contains the bytes after the last whole word, and
+ * the size in its top byte. */
 static inline uint64_t
 lawn__store_hash_end(struct lawn_store_sip *s, uint64_t last)
 {

@@ -6,8 +6,8 @@
  * as any memory above them is in use. The store allocates most of its memory in
  * blocks of 64 KiB. On Linux, munmap() fails if the process has reached the
  * limit on mappings (vm.max_map_count). Then all pages of the block but one are
- * released, and the block is kept until one of its size is needed, or munmap()
- * works again.
+ * released, and the block is kept until a block of its size is needed, or
+ * munmap() works again.
  */
 #ifndef LAWN_STORE_MEMORY_H
 #define LAWN_STORE_MEMORY_H
@@ -26,7 +26,7 @@ struct lawn_store_memory {
     void (*release)(void *memory, void *context);
     void *context;
     struct lawn_store_kept *kept; /* blocks that could not be unmapped */
-    size_t kept_bytes;            /* their share of bytes */
+    size_t kept_bytes;            /* the part of bytes that they take */
 };
 
 /* Returns a block that is aligned to a cache line. Returns NULL and sets
@@ -40,11 +40,12 @@ void lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
 /* Call it once all blocks have been freed. */
 void lawn__store_memory_fini(struct lawn_store_memory *memory);
 
-/* Returns whether this amount of memory could be allocated, so that callers do
- * not try in vain piece by piece. If not, sets memory->error. */
+/* Returns whether this amount of memory could be allocated, so that a caller
+ * does not allocate some of its pieces in vain. If not, sets memory->error. */
 bool lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size);
 
-/* Returns what a block of this size adds to memory->bytes. */
+/* Returns the number of bytes that a block of this size adds to
+ * memory->bytes. */
 size_t lawn__store_memory_cost(const struct lawn_store_memory *memory,
                                size_t size);
 

@@ -50,9 +50,9 @@ lawn__store_pointers_bytes(unsigned piece)
     return (size_t)lawn__store_pointers_size(piece) * sizeof(uintptr_t);
 }
 
-/* Returns the address of an element; index < count. The highest bit of index
- * plus the size of the first piece selects the piece, the other bits the
- * element. */
+/* Returns the address of an element; index < count. In the sum of index and the
+ * size of the first piece, the highest bit selects the piece, and the other
+ * bits select the element in it. */
 static inline uintptr_t *
 lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
                         uint64_t index)
@@ -102,7 +102,7 @@ lawn__store_pointers_drop_piece(struct lawn_store_pointers *pointers,
 {
     unsigned piece = lawn__store_pointers_pieces(pointers) - 1;
 
-    /* As if the first element of the piece were the last of all. */
+    /* Keep only the first element of the piece; removing it frees the piece. */
     pointers->count =
         lawn__store_pointers_size(piece) - lawn__store_pointers_size(0) + 1;
     lawn__store_pointers_drop(pointers, memory);

@@ -5,8 +5,9 @@
  *
  * A record takes 40 bytes in addition to id and payload. It never moves,
  * because the lawn links to its timer and the table and iteration point to it.
- * So a payload that is large or has outgrown its slot is stored outside: in
- * another slot or a separate block, after 8 bytes that contain its place.
+ * So a payload that is large, or has outgrown the slot of its record, is stored
+ * outside: in another slot or in a separate block. There it is preceded by 8
+ * bytes, which contain its place.
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
@@ -18,7 +19,7 @@
 
 /* Maximum size of a record whose payload is inside. */
 #define LAWN_STORE_INSIDE_MAX 2048u
-/* Bytes before a payload outside. */
+/* Number of bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX

@@ -23,8 +23,9 @@
 
 /* Slots in the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
-/* A slab that fills a block begins at varying offsets below this. If all began
- * at offset 0, their headers would compete for the same few cache lines. */
+/* A slab that fills a block begins at an offset below this, which differs from
+ * slab to slab. If all began at offset 0, their headers would compete for the
+ * same few cache lines. */
 #define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
 /* Means "no number"; fits in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
@@ -114,7 +115,8 @@ slots_per_slab(uint32_t slot)
     return most;
 }
 
-/* Returns whether the number with this word is free. */
+/* Returns whether a slab number is free. word is its element in
+ * slots->slabs. */
 static bool
 is_free(uintptr_t word)
 {
@@ -263,8 +265,8 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
     return block;
 }
 
-/* Adds a slab of a size. On failure returns NULL and frees everything except
- * the group. */
+/* Adds a slab of a size. On failure, returns NULL and frees all memory that it
+ * has allocated. */
 LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)

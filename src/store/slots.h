@@ -6,7 +6,8 @@
  * one after the other are mostly adjacent in memory, and are read in that order
  * when they fire. A slab without live slots is freed, except for one spare
  * slab, which is freed when memory is short. The first slab of a size is small;
- * each further one has three times as many slots as all before it.
+ * each further one has three times as many slots as all slabs before it
+ * together, up to the size of a block.
  *
  * Slots that are likely to be freed together share slabs: those of timers whose
  * first TTLs differ by less than a factor of 16. So when many short timers end,
@@ -37,13 +38,15 @@
 #define LAWN_STORE_GROUP_RECORDS 17u
 #define LAWN_STORE_GROUPS 33u
 
-/* Fields that take and give use are adjacent. */
+/* The fields that lawn__store_slots_take() and lawn__store_slots_give() use are
+ * adjacent. */
 struct lawn_store_slab {
-    struct lawn_store_slab *next; /* ring of the slabs of this size with free */
-    struct lawn_store_slab *prev; /* slots; valid only while this slab has
-                                   * one */
+    /* Links of the ring of slabs of this size that have free slots. Valid only
+     * while this slab has a free slot. */
+    struct lawn_store_slab *next;
+    struct lawn_store_slab *prev;
     struct lawn_store_size *size;
-    void *block;  /* that contains the slab */
+    void *block;  /* the block that contains the slab */
     size_t bytes; /* size of the block */
     uint64_t number;
     unsigned group;
@@ -68,9 +71,10 @@ struct lawn_store_slots {
                                                        * unused */
     struct lawn_store_slab *spare; /* the slab without live slots, or NULL */
 
-    /* One word per number: a slab, or, if the number is free, 2 * next + 1,
-     * where next is the next free number of the same piece of the array. The
-     * last piece is freed when none of its numbers is in use. */
+    /* One word per number. If the number is in use, the word is the address of
+     * its slab. Otherwise it is 2 * n + 1, where n is the next free number of
+     * the same piece of the array. The last piece is freed when none of its
+     * numbers is in use. */
     struct lawn_store_pointers slabs;
     uint64_t free_number[LAWN_STORE_POINTERS_PIECES]; /* first free number of
                                                        * each piece */

@@ -196,7 +196,7 @@ lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
 }
 
 /* A load in progress. The stream is content[at] to content[end - 1], followed
- * by what read() will return. content points into the buffer. */
+ * by the bytes that read() will return. content points into the buffer. */
 struct lawn_store_loading {
     struct lawn_store *store;
     lawn_store_read_fn *read;
@@ -206,12 +206,12 @@ struct lawn_store_loading {
     const unsigned char *content;
     size_t at;
     size_t end;
-    size_t ahead;          /* the first record not prefetched */
+    size_t ahead;          /* offset of the first record not prefetched */
     unsigned fetched;      /* number of records prefetched from content[at]
                             * on */
     bool ended;            /* the last block was read */
     unsigned char *joined; /* bytes that span blocks */
-    size_t joined_size;    /* size of that buffer */
+    size_t joined_size;    /* size of the buffer joined */
     uint64_t count;        /* from the header */
     uint64_t first;
 };
@@ -249,7 +249,7 @@ read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
     ptrdiff_t got = read_bytes(loading, bytes, size);
 
     if (got < 0) {
-        /* Not an errno value, since it does not fit in an int. */
+        /* Values below -INT_MAX are not -errno. */
         return got < -INT_MAX ? -EIO : (int)got;
     }
     return (size_t)got < size ? LAWN_STORE_TRUNCATED : 0;
@@ -270,7 +270,8 @@ read_header(struct lawn_store_loading *loading)
 {
     unsigned char *header = loading->buffer;
 
-    /* So input that ends within the magic number is reported as truncated. */
+    /* Preset the magic number, so that input that ends within it is reported as
+     * truncated. */
     lawn__store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
     int error =
         read_exactly(loading, header,
@@ -417,9 +418,9 @@ take_bytes(struct lawn_store_loading *loading, size_t size,
     return error;
 }
 
-/* Prefetches the table buckets for the next records of the block: waiting for
- * these takes most of the time of a load. Uses sizes only as far as the block
- * extends. */
+/* Prefetches the table buckets for the next records of the block, because
+ * waiting for buckets takes most of the time of a load. The sizes in the
+ * records are not validated yet, so this reads nothing beyond the block. */
 static void
 prefetch_records(struct lawn_store_loading *loading)
 {

@@ -11,7 +11,8 @@
 
 #include "hash.h"
 
-/* "lawnsnap"; also used as the checksum before the header's. */
+/* "lawnsnap". It is also the previous checksum for the checksum of the
+ * header. */
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
 #define LAWN_STORE_SNAPSHOT_VERSION 1u
 
@@ -71,7 +72,7 @@ lawn__store_snapshot_get(const unsigned char *at, unsigned bytes)
 /* The key of the next checksum. */
 struct lawn_store_snapshot_chain {
     uint64_t number; /* of the next block; 0 is the header */
-    uint64_t last;
+    uint64_t last;   /* the previous checksum */
 };
 
 static inline struct lawn_store_snapshot_chain

@@ -526,9 +526,9 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
-    /* The index of a lawn begins at the now passed to lawn_place(), whatever
-     * lawn_set_now() sets later. In a callback the lawn cannot be replaced;
-     * then overdue timers wait for a later mow [P6]. */
+    /* The index of a lawn begins at the time that was passed to lawn_place();
+     * lawn_set_now() does not change that. In a callback the lawn cannot be
+     * replaced; then overdue timers wait for a later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);

@@ -55,16 +55,16 @@ struct lawn_store {
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);
 
-/* Visits all timers, in the order that lawn__store_restore() requires. Passes
- * each timer and whether it is on a blade to visit, and stops if visit returns
- * false. */
+/* Visits all timers, in the order that lawn__store_restore() requires. Calls
+ * visit for each timer; on_blade is true if the timer is on a blade. Stops if
+ * visit returns false. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
 bool lawn__store_each(const struct lawn_store *store,
                       lawn_store_visit_fn *visit, void *arg);
 
-/* Prepares an empty store for timers with deadlines from first on, which may be
- * in the past. */
+/* Prepares an empty store for timers whose earliest deadline is `first`, which
+ * may be in the past. */
 void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
 
 /* Adds a copy of a saved timer. Returns 0; -EEXIST if the id exists; -ENOMEM or

@@ -7,9 +7,10 @@
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* The table grows above MOST and shrinks below FEWEST records per PER buckets.
- * Until the number of buckets has doubled, split and unsplit buckets differ by
- * a factor of two in the mean number of records. */
+/* PER buckets have FEWEST to MOST records on average: the table grows if there
+ * are more, and shrinks if there are fewer. Until the number of buckets has
+ * doubled, split and unsplit buckets differ by a factor of two in the mean
+ * number of records. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u
@@ -98,8 +99,8 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     end->used--;
     bucket->entry[entry] = end->entry[end->used];
     bucket->tag[entry] = end->tag[end->used];
-    /* A chained bucket never has a single entry: it fits in the previous
-     * bucket. */
+    /* A chained bucket never has a single entry: move that entry to the
+     * previous bucket. */
     if (before != NULL && end->used == 1) {
         before->entry[before->used] = end->entry[0];
         before->tag[before->used] = end->tag[0];
@@ -218,7 +219,7 @@ retract_segments(struct lawn_store_table *table)
             lawn__store_pointers_drop(&table->segments, table->memory);
         }
     } else if (table->buckets <= table->first / 4) {
-        /* Keeps the larger one if out of memory. */
+        /* If out of memory, the larger segment is kept. */
         (void)resize_first_segment(table, table->first / 2);
     }
 }
@@ -242,8 +243,8 @@ set_buckets(struct lawn_store_table *table, uint64_t buckets)
     table->shift_unsplit = lawn__store_table_shift(bits - 1);
 }
 
-/* Converts the number of an entry in a chain to a bucket and the number in
- * it. */
+/* Returns the bucket that contains an entry of a chain. Replaces *entry, the
+ * number of the entry in the chain, by its number in that bucket. */
 static struct lawn_store_bucket *
 find_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {

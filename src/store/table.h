@@ -39,7 +39,7 @@ struct lawn_store_bucket {
     void *entry[LAWN_STORE_BUCKET_ENTRIES];
     uint16_t tag[LAWN_STORE_BUCKET_ENTRIES];
     uint8_t used; /* number of records, from entry[0] on */
-    bool chained; /* if true, used is 5, and at least 2 in the next */
+    bool chained; /* then used is 5 here, and at least 2 in the next bucket */
     uint16_t place;
 };
 
@@ -50,8 +50,8 @@ struct lawn_store_table {
     uint64_t count;         /* number of records */
     uint64_t buckets;       /* without chained ones */
     uint64_t mask;          /* the smallest 2^k - 1 that is >= buckets - 1 */
-    unsigned shift;         /* first hash bit of the tags in a split bucket, */
-    unsigned shift_unsplit; /* and in a bucket that is not split yet */
+    unsigned shift;         /* first hash bit of the tags in a split bucket */
+    unsigned shift_unsplit; /* the same in a bucket that is not split yet */
     uint64_t least;         /* minimum number of buckets */
     uint64_t first;         /* capacity of segment 0, in buckets */
     struct lawn_store_pointers segments;
@@ -140,9 +140,10 @@ lawn__store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
     LAWN_STORE_PREFETCH(lawn__store_table_home(table, hash));
 }
 
-/* Returns one bit for each record of a bucket with this tag, at even positions.
- * There are no branches, because a misprediction would keep the processor from
- * executing the next call while this bucket is loaded from memory. */
+/* Returns a mask of the records in a bucket that have this tag: bit 2 * i is
+ * set for entry i. There are no branches, because a misprediction would keep
+ * the processor from executing the next call while this bucket is loaded from
+ * memory. */
 static inline unsigned
 lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
@@ -150,7 +151,7 @@ lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
     unsigned valid = (1u << 2 * bucket->used) - 1;
 
 #if LAWN_STORE_TABLE_SSE2
-    /* valid masks the bytes after the tags. */
+    /* valid excludes the bytes after the tags. */
     __m128i same = _mm_cmpeq_epi16(_mm_loadu_si128((const void *)tags),
                                    _mm_set1_epi16((short)tag));
 

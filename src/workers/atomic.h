@@ -4,11 +4,12 @@
  * order of the accesses of several threads: with LAWN_EXPLORE the macros are
  * calls, implemented in tests/explore/.
  *
- * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. If one
- * thread executes LIGHT, which costs nothing, between a store and a load, and
- * another executes HEAVY, which is a system call, between a store and a load,
- * at least one of the two loads sees the store of the other thread. They work
- * only if lawn__park_asymmetric() is true.
+ * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. Suppose
+ * that two threads each store a word and then load the word that the other
+ * thread stores. If one thread executes LIGHT between its store and its load,
+ * and the other executes HEAVY, at least one of the loads sees the store of the
+ * other thread. LIGHT costs nothing; HEAVY is a system call. They work only if
+ * lawn__park_asymmetric() is true.
  *
  * Fields are plain integers and pointers, because <stdatomic.h> does not
  * support C++ and the timer is declared in a public header. */

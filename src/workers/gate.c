@@ -7,7 +7,7 @@ struct lawn_pass
 lawn__gate_find(struct lawn_workers *set, uintptr_t me, unsigned at)
 {
     for (unsigned i = 0; set->asymmetric && i < LAWN_GATE_TRIES; i++) {
-        /* In the same cache line. */
+        /* at ^ i is in the same cache line as at. */
         uintptr_t *word = &set->owners[at ^ i];
         uintptr_t owner = LAWN_ATOMIC_LOAD(word, LAWN_RELAXED);
         if (owner == me ||

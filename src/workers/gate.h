@@ -14,17 +14,17 @@
  *
  * Either the start sees that the set is closed, and has not changed the timer;
  * or close sees the start, and waits until the timer is in the mailbox. Between
- * gate++ and gate-- a start never blocks and is not a cancellation point, and
- * later starts fail. So it is enough that each gate was empty once.
+ * gate++ and gate-- a start never blocks and cannot be canceled. Starts that
+ * see `closing` fail. So it is enough that each gate was empty once.
  *
  * A thread owns one gate of each set and counts there without atomic additions.
  * The owner is identified by the address of a thread-local word. If a thread
  * ends and a new one gets its memory, the new thread inherits its gates; the
  * reuse of the memory is ordered after the end of the old thread, so the new
- * one sees its counts. Otherwise gates are not released. If LAWN_FENCE_HEAVY is
- * not available, or if other threads own all the gates that this thread tries
- * (which may have ended), the thread uses sequentially consistent atomic
- * additions on a word that it may share. */
+ * one sees its counts. Otherwise gates are not released. A thread tries only a
+ * few gates, and threads that have ended may own them all. If it gets none of
+ * its own, or if LAWN_FENCE_HEAVY is not available, it uses a word that it may
+ * share with other threads, by sequentially consistent atomic additions. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
@@ -42,11 +42,12 @@ uintptr_t lawn__explore_me(void);
 /* The gate that a start has entered; all zero if none. */
 struct lawn_pass {
     uint32_t *count;
-    bool alone; /* no other thread writes it */
+    bool alone; /* no other thread writes *count */
 };
 
-/* Returns a gate for a thread that does not own the one at `at`: another one
- * that it owns, maybe from now on, or a shared one. */
+/* Returns a gate for a thread that does not own gate number `at`. This is
+ * another gate, if the thread owns it or can take it now, and otherwise a
+ * shared one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 

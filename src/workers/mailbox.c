@@ -85,7 +85,8 @@ lawn__mailbox_close(struct lawn_mailbox *box)
     if (rest == &closed_mark) {
         return;
     }
-    /* Newest first, before the timers that were taken but not yet reversed. */
+    /* Put these timers before those that were taken but not yet reversed. Both
+     * lists begin with the newest timer. */
     struct lawn_workers_timer **end = &rest;
     while (*end != NULL) {
         end = &(*end)->next;

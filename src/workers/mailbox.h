@@ -34,10 +34,12 @@ struct lawn_mailbox {
 bool lawn__mailbox_push(struct lawn_mailbox *box,
                         struct lawn_workers_timer *timer);
 
-/* Returns whether no timers are in the mailbox or taken from it. */
+/* Returns true if there is no timer to pop: neither in the mailbox nor among
+ * the timers taken from it. */
 bool lawn__mailbox_empty(struct lawn_mailbox *box);
 
-/* Returns whether the next pop reads the mailbox: no taken timers are left. */
+/* Returns true if all timers that were taken have been popped. Then the next
+ * pop takes new ones from the mailbox. */
 bool lawn__mailbox_done(const struct lawn_mailbox *box);
 
 /* Returns the oldest timer, or NULL if there is none or *steps is exhausted:

@@ -144,7 +144,8 @@ lawn__park_yield(void)
     (void)sched_yield();
 }
 
-/* 0: unlocked, 1: locked, 2: locked, and threads may be sleeping. */
+/* Values of the word: 0 is unlocked, 1 is locked, 2 is locked with threads that
+ * may be sleeping. */
 void
 lawn__park_lock(uint32_t *word)
 {

@@ -9,9 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sleeps while *word == value, until woken or until the time `until` of
- * CLOCK_MONOTONIC in nanoseconds; LAWN_NEVER means no limit. May also return
- * spuriously. */
+/* Sleeps if *word == value, until another thread wakes this one. `until` is the
+ * latest time, in nanoseconds of CLOCK_MONOTONIC; LAWN_NEVER means no limit.
+ * May also return spuriously. */
 void lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until);
 
 /* Wakes all threads that sleep on the word. The word may have been freed. */
@@ -28,7 +28,8 @@ void lawn__park_unlock(uint32_t *word);
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t lawn__park_clock(void *context);
 
-/* LAWN_FENCE_HEAVY, and whether the system supports it. */
+/* asymmetric returns whether the system supports LAWN_FENCE_HEAVY; heavy
+ * executes it. */
 bool lawn__park_asymmetric(void);
 void lawn__park_heavy(void);
 

@@ -4,7 +4,8 @@
 
 #include "state.h"
 
-/* A start may be late by 1/1024 of its TTL if that allows it to use a blade. */
+/* A timer may fire late by up to 1/1024 of its TTL if it can then be on a
+ * blade. */
 #define LAWN_SHARD_LATE_BITS 10
 
 struct lawn_shard *
@@ -40,8 +41,9 @@ lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline)
 {
     uint64_t at = LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_SEQ_CST);
     while (deadline < at) {
-        /* The thread that sets the word to 0 wakes the worker: once per burst
-         * [C7]. The load is an acquire, to see which worker sleeps. */
+        /* Only the thread that sets wake_at to 0 wakes the worker, so a burst
+         * of posts wakes it once [C7]. The load of shard->worker is an acquire,
+         * so that it returns the worker that sleeps. */
         if (LAWN_ATOMIC_CAS(&shard->wake_at, &at, 0, LAWN_SEQ_CST)) {
             struct lawn_worker *worker =
                 LAWN_ATOMIC_LOAD(&shard->worker, LAWN_ACQUIRE);
@@ -93,9 +95,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Returns whether a start should use the time of the latest start instead of
- * its own, earlier one: the difference is small compared with its TTL, and the
- * timer can then be appended to a blade [M5]. */
+/* Returns whether a start is earlier than the latest start of the shard, by a
+ * time that is small compared with its TTL. It should then use the time of the
+ * latest start, so that the timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {
@@ -120,8 +122,10 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         deadline = lawn__saturating_add(shard->started, request->ttl);
     } else if (request->ttl == 0 || start < shard->started || start > now ||
                start > lawn_now(shard->lawn)) {
-        /* A start in the future: the timer was restarted while it was in the
-         * mailbox, after the worker had read the clock or set the lawn's. */
+        /* The timer cannot be appended to a blade [M5]. Its start may even be
+         * in the future: another thread can restart a timer in the mailbox
+         * after the worker has read the clock, or after the worker has set the
+         * lawn's clock. */
         lawn__shard_put_back(shard, timer, round_deadline(shard, deadline));
         return;
     } else {
@@ -131,7 +135,8 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                   round_deadline(shard, deadline));
 }
 
-/* Moves a timer to another shard, on which it was started. */
+/* Moves a timer to the shard on which it was started. Returns false if the word
+ * is no longer *seen. */
 static bool
 forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
               uint64_t *seen, const struct lawn_request *request)
@@ -184,11 +189,11 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 shard->set
                     ->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         }
-        /* Retry a claimed timer in the next round; its start may be for this
-         * shard or for another one. A timer whose callback is running here must
-         * not move to another shard, where it could fire at the same time [C4],
-         * unless it was stopped: the callback may be waiting in
-         * lawn_workers_stop_sync() until the timer is released. */
+        /* Retry a claimed timer in the next round: its start may be for this
+         * shard or for another one. Also retry a timer that must move to
+         * another shard while its callback is running here: it could fire there
+         * at the same time [C4]. But if it was stopped, release it now: the
+         * callback may be waiting for that in lawn_workers_stop_sync(). */
         if ((seen & LAWN_STATE_CLAIM) != 0 ||
             (request.shard != NULL && request.shard != shard &&
              (seen & LAWN_STATE_RUN) != 0 &&
@@ -222,8 +227,8 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                                         (is_overtaken(shard, &request)
                                              ? 0
                                              : LAWN_STATE_DUE))) {
-            /* Also if it was stopped meanwhile: usually the same thread starts
-             * it again, and then needs no mail. */
+            /* Put it on the lawn even if it was stopped meanwhile. Usually the
+             * same thread starts it again, and then needs no mail. */
             put_on_lawn(shard, timer, &request);
             return;
         }
@@ -258,8 +263,8 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
         if (timer == NULL) {
             break;
         }
-        /* After the mailbox was emptied: all its timers were started before now
-         * [M5]. */
+        /* Read the clock after timers were taken from the mailbox: all of them
+         * were started before now [M5]. */
         if (looks) {
             lawn_worker_update(worker);
         }
@@ -281,7 +286,8 @@ end_callback(struct lawn_shard *shard)
     if (shard->set->asymmetric) {
         LAWN_ATOMIC_STORE(&shard->firing, NULL, LAWN_RELEASE);
     } else {
-        /* LAWN_FENCE_LIGHT has no effect then; this is the fence. */
+        /* Without LAWN_FENCE_HEAVY, LAWN_FENCE_LIGHT has no effect. This
+         * exchange is the fence. */
         (void)LAWN_ATOMIC_XCHG(&shard->firing, NULL, LAWN_SEQ_CST);
     }
     lawn__shard_notify_waiters(shard);
@@ -299,9 +305,9 @@ end_callback(struct lawn_shard *shard)
 #define LAWN_SHARD_UNSEEN
 #endif
 
-/* Returns the callback. A thread that has stopped the timer may be writing it
- * at the same time. That is allowed: then the word has changed and the result
- * is not used. */
+/* Returns timer->fire. A thread that has stopped the timer may write this field
+ * at the same time. That is allowed: the state word has changed then, and the
+ * result is not used. */
 static LAWN_SHARD_UNSEEN lawn_workers_fire_fn *
 read_callback(const struct lawn_workers_timer *timer)
 {
@@ -309,8 +315,9 @@ read_callback(const struct lawn_workers_timer *timer)
     return *(lawn_workers_fire_fn *const volatile *)&timer->fire;
 }
 
-/* Decides whether a timer that the lawn has fired shall call back; then it is
- * free. Sets *due to its deadline and *fire to its callback. */
+/* Called when the lawn has fired a timer. Returns whether its callback must be
+ * called. If so, the timer is now free, and *due and *fire are its deadline and
+ * its callback. */
 static bool
 decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             uint64_t *due, lawn_workers_fire_fn **fire)
@@ -321,8 +328,8 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                                  LAWN_STATE_REQ | LAWN_STATE_DUE);
         *due = lawn_last_deadline(&timer->timer);
         if ((seen & LAWN_STATE_CLAIM) != 0) {
-            /* It is being restarted. This may not use the mailbox, and then the
-             * timer must be on the lawn. */
+            /* Another thread is restarting the timer. If that start does not
+             * use the mailbox, the timer must be on the lawn. */
             lawn__shard_put_back(shard, timer, *due);
             return false;
         }
@@ -348,8 +355,8 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_MAIL)) ==
             (LAWN_STATE_RUN | LAWN_STATE_MAIL)) {
             /* It is due, but still in the mailbox, with an outdated start. It
-             * must not be free before it is taken from there, so it waits for
-             * that. */
+             * must not become free before it is taken from there, so it fires
+             * after that. */
             if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_LAWN)) {
                 return false;
             }
@@ -376,8 +383,9 @@ fire_timer(struct lawn_timer *core, void *arg)
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = shard->worker;
 
-    /* Before the timer becomes free: a thread that sees it free and firing not
-     * set knows that its callback has returned [C3]. */
+    /* Set this before the timer becomes free. A thread that finds the timer
+     * free and not in shard->firing knows that its callback has returned
+     * [C3]. */
     LAWN_ATOMIC_STORE(&shard->firing, timer, LAWN_RELEASE);
     lawn_workers_fire_fn *fire = NULL;
     uint64_t due = 0;
@@ -448,7 +456,7 @@ discard_timer(struct lawn_timer *core, void *arg)
     struct lawn_left *left = arg;
     struct lawn_workers_timer *timer =
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
-    /* Before the timer becomes free, as in fire_timer():
+    /* Set this before the timer becomes free, as in fire_timer():
      * lawn_workers_stop_sync() in another thread then waits until left() has
      * returned [C3]. */
     LAWN_ATOMIC_STORE(&left->shard->firing, timer, LAWN_RELEASE);
@@ -480,7 +488,7 @@ lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
 {
     struct lawn_left all = {shard, left, arg, 0};
     /* The state word of a released timer names no shard, because the timer may
-     * be started in another set. lawn_workers_stop_sync() uses clearing
+     * be started in another set. lawn_workers_stop_sync() uses set->clearing
      * instead. */
     LAWN_ATOMIC_STORE(&shard->set->clearing, shard, LAWN_RELEASE);
     while (lawn_count(shard->lawn) != 0) {

@@ -9,16 +9,17 @@
 struct lawn_shard *lawn__shard_new(struct lawn_workers *set, unsigned number);
 void lawn__shard_free(struct lawn_shard *shard);
 
-/* Takes timers from the mailbox, using at most *steps steps, two per timer, and
- * decrements *steps. Advances the worker's clock. */
+/* Takes timers from the mailbox. Each timer costs two steps. Stops when *steps
+ * are used, and decrements *steps by those it has used. Advances the worker's
+ * clock. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 /* Returns whether there is mail. */
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts a timer back on the lawn that was removed, or that the lawn fired before
- * its deadline. Does not use a blade, because timers on the blade may have
- * later deadlines. */
+/* Puts a timer back on the lawn: one that was removed from it, or that the lawn
+ * has fired before its deadline. Does not use a blade, because timers on the
+ * blade may have later deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
@@ -31,10 +32,11 @@ size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
  * other threads. O(timers). */
 bool lawn__shard_has_running(const struct lawn_shard *shard);
 
-/* Any thread: ends the claim of a timer with the word next. If the timer is not
- * in the mailbox according to the word seen, puts it there first; the caller is
- * inside a gate then. The timer may have been freed when this returns. The
- * caller must still wake the worker. */
+/* Any thread: ends the claim of a timer by storing the state word `next`.
+ * `seen` is the word before the claim. If it does not have MAIL set, this
+ * function first puts the timer into the mailbox, and the caller must be inside
+ * a gate. The timer may have been freed when this returns. The caller must
+ * still wake the worker. */
 void lawn__shard_post(struct lawn_shard *shard,
                       struct lawn_workers_timer *timer, uint64_t seen,
                       uint64_t next);
@@ -53,8 +55,8 @@ void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);
 
-/* Makes a timer idle and free that the library does not refer to. Returns
- * whether it was running. */
+/* Makes a timer idle and free. The library must not refer to it any more.
+ * Returns whether it was running. */
 bool lawn__shard_release(struct lawn_workers_timer *timer);
 
 #endif

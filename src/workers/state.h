@@ -5,13 +5,14 @@
  *   RUN    the timer is running: it fires unless it is stopped
  *   LAWN   the lawn of its shard may refer to it
  *   MAIL   it is in the mailbox of its shard, or about to be put there
- *   REQ    when, ttl and shard contain a start. It takes effect when the timer
- *          is taken from the mailbox, or, without MAIL, when the lawn fires the
- *          timer. Without RUN, the timer was stopped before that
- *   DUE    the lawn fires the timer no later than the start in when requires
+ *   REQ    `when`, `ttl` and `shard` contain a start. It takes effect when the
+ *          timer is taken from the mailbox, or, without MAIL, when the lawn
+ *          fires the timer. Without RUN, the timer was stopped before that
+ *   DUE    the lawn fires the timer no later than at `when`
  *   CLAIM  a thread is writing these fields for a start, and putting the timer
  *          into the mailbox: no other thread changes the word
- *   and the number of its shard + 1, 0 if it has none; and a version
+ *   The other bits are the number of its shard + 1, or 0 if it has none, and a
+ *   version.
  *
  * A timer is held while LAWN or MAIL is set, and free otherwise. The library
  * does not refer to a free timer, except for shard->firing while its callback
@@ -40,15 +41,15 @@
  *   and the new deadline is not earlier than the previous one. The word becomes
  *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
  *   with its new deadline. Most restarts by other threads are of this kind, so
- *   most of them do not involve the worker. Therefore LAWN without MAIL implies
- *   that the timer is on the lawn. A thread that removes it from the lawn and
- *   then finds the word changed must put it back.
+ *   most of them do not involve the worker. This requires that a timer with
+ *   LAWN and without MAIL is on the lawn. So a thread that removes it from the
+ *   lawn, and then finds that the word has changed, must put it back.
  *
  *   RUN LAWN MAIL without REQ: a local start was done after the start in the
  *   mailbox. The thread that takes the mail leaves the timer on the lawn. If
  *   the lawn fires it before, the word becomes RUN MAIL, and the timer returns
- *   to the lawn when it is taken: a timer in a mailbox does not fire, because
- *   its callback may free it.
+ *   to the lawn when it is taken from the mailbox: a timer in a mailbox does
+ *   not fire, because its callback may free it.
  *
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
  * set. While CLAIM is set, only the thread that set it may change the word, and
@@ -65,14 +66,14 @@
  * the mailbox enters a gate first, see gate.h. Other starts need no gate: the
  * thread that clears the lawn, or takes the timer from the mailbox, waits for
  * the claim to end. Whether mail is needed is known before the claim: if the
- * swap succeeds, when has not changed.
+ * swap succeeds, `when` has not changed.
  *
  * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
  * shard changes the word, and does so by a plain store [C5]. The first other
  * thread to access the timer revokes this right:
  *
  *      the worker                         the other thread
- *      shard->hand = timer                 timer->shared = 1
+ *      shard->hand = timer                timer->shared = 1
  *      LIGHT                              HEAVY
  *      if timer->shared == 0              while shard->hand == timer: yield
  *          timer->state = next            timer->shared = 2
@@ -86,10 +87,10 @@
  * to the shard and moves with it from worker to worker.
  *
  * MEMORY ORDER. Each change is a release and each load an acquire: a thread
- * that sees a timer free sees everything that was done to it. when, ttl and
- * shard are written between the claim and its end, which is a release. The
+ * that sees a timer free sees everything that was done to it. `when`, `ttl` and
+ * `shard` are written between the claim and its end, which is a release. The
  * thread that takes the mail reads them after an acquire load of the word, and
- * uses them only if its compare-and-swap of the same word succeeds: each end of
+ * uses them only if its compare-and-swap of the same word succeeds. Each end of
  * a claim increments the version, so a successful swap proves that they were
  * not written in between. This is a seqlock. The three fields are relaxed
  * atomics, because a reader that will fail may read while a thread writes. */
@@ -131,7 +132,7 @@ lawn__state_shard(const struct lawn_workers *set, uint64_t state)
     return number == 0 ? NULL : set->shards[number - 1];
 }
 
-/* Returns the word with other flags and another shard. */
+/* Returns the word with its flags and its shard replaced. */
 static inline uint64_t
 lawn__state_with(uint64_t state, const struct lawn_shard *shard, uint64_t flags)
 {
@@ -145,7 +146,7 @@ lawn__state_load(const struct lawn_workers_timer *timer)
     return LAWN_ATOMIC_LOAD(&timer->state, LAWN_ACQUIRE);
 }
 
-/* Changes the word from *seen to next. If it is no longer *seen, changes
+/* Changes the word from *seen to `next`. If it is no longer *seen, changes
  * nothing, sets *seen to the word and returns false. */
 static inline bool
 lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
@@ -154,7 +155,8 @@ lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
     return LAWN_ATOMIC_CAS(&timer->state, seen, next, LAWN_SEQ_CST);
 }
 
-/* The same, called by the worker that runs the shard named by the word. */
+/* Does the same as lawn__state_swap(). The caller is the worker that runs the
+ * shard that the word names. */
 static inline bool
 lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                    uint64_t *seen, uint64_t next)
@@ -179,8 +181,9 @@ lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
 void lawn__state_share(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* Writes a request; the timer is claimed. The TTL is only used with mail; it
- * may be in another cache line. */
+/* Writes a request to a timer that the caller has claimed. Writes the TTL only
+ * for a start by mail, since other starts do not use it and it may be in
+ * another cache line. */
 static inline void
 lawn__state_write_request(struct lawn_workers_timer *timer,
                           const struct lawn_request *request, bool by_mail)
@@ -192,8 +195,8 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the next word of a timer whose current word is `seen`: a request is
- * in the mailbox of the shard. */
+/* Returns the word that follows `seen` when a request is put into the mailbox
+ * of the shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

@@ -1,4 +1,5 @@
-/* worker.c - a worker: its rounds, its sleep, and the hand-over of shards.
+/* worker.c - a worker: its turns, its sleep, and the hand-over of shards. See
+ * workers.h for turns and rounds.
  *
  * FALLING ASLEEP. A worker stores the time until which it will sleep in wake_at
  * of its shards, and then checks their mailboxes once more. A thread that posts
@@ -8,18 +9,19 @@
  *
  * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
  * When the worker that runs the shard sees that it is not the owner, it removes
- * the shard from its list between two rounds and pushes it to the arrivals of
- * the owner, by a release. The owner takes it from there, by an acquire, and so
- * sees the lawn's latest state. During the hand-over wake_at is 0: posted
- * timers wait for the next worker, which checks the mailbox before it sleeps. A
- * worker that leaves, or ends with the set, closes its arrivals when they are
- * empty. A thread that finds them closed reads the owner again; it was changed
- * before the arrivals were closed.
+ * the shard from its list, between two rounds. Then it pushes the shard to the
+ * arrivals of the owner, by a release. The owner takes it from there, by an
+ * acquire, and so sees the lawn's latest state. During the hand-over wake_at is
+ * 0: posted timers wait for the next worker, which checks the mailbox before it
+ * sleeps. A worker that leaves, or ends with the set, closes its arrivals when
+ * they are empty. A thread that finds them closed reads the owner again; it was
+ * changed before the arrivals were closed.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
  * keeps its shards, because all workers end soon. A worker that has not ended
- * and needs such a shard takes it over under the lock: at once if the library
- * created the ended thread, or else when that thread is detached. */
+ * and needs such a shard takes it over under the lock. If the library created
+ * the ended thread, this is possible at once, otherwise when that thread is
+ * detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "shard.h"
@@ -117,7 +119,8 @@ lawn_worker_update(struct lawn_worker *worker)
 }
 
 /* Makes the worker's file readable. Disables cancellation meanwhile: the thread
- * may hold the set's lock, be inside a gate, or be the only one to write. */
+ * may hold the set's lock or be inside a gate, and no other thread writes if it
+ * does not. */
 static void
 signal_fd(int fd)
 {
@@ -135,8 +138,8 @@ lawn__worker_wake(struct lawn_worker *worker)
     if (LAWN_ATOMIC_XCHG(&worker->token, 1, LAWN_SEQ_CST) != 0) {
         return;
     }
-    /* The worker may wait on either; fd may be left by the previous user of
-     * this place. */
+    /* The worker may wait on the token or on the file. fd may have been opened
+     * by an earlier worker of this place. */
     lawn__park_wake(&worker->token);
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_SEQ_CST);
     if (fd >= 0) {
@@ -158,7 +161,7 @@ lawn_worker_fd(struct lawn_worker *worker)
     }
     LAWN_ATOMIC_STORE(&worker->fd, fd, LAWN_SEQ_CST);
     if (LAWN_ATOMIC_LOAD(&worker->token, LAWN_SEQ_CST) != 0) {
-        signal_fd(fd); /* the thread that set it may not have seen fd */
+        signal_fd(fd); /* the thread that set token may not have seen fd */
     }
     return fd;
 #else
@@ -167,21 +170,20 @@ lawn_worker_fd(struct lawn_worker *worker)
 #endif
 }
 
-/* Resets the wake-ups. All requests up to here are seen by the round that
- * begins. */
+/* Resets the wake-ups at the beginning of a turn. This turn sees all requests
+ * that were made before. */
 static void
 clear_wakeups(struct lawn_worker *worker)
 {
     for (struct lawn_shard *shard = worker->shards; shard != NULL;
          shard = shard->next) {
-        /* Not if it is 0 already: other threads have the line in their
-         * caches. */
+        /* Do not write 0 again: other threads have the line in their caches. */
         if (LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_RELAXED) != 0) {
             LAWN_ATOMIC_STORE(&shard->wake_at, 0, LAWN_RELAXED);
         }
     }
-    /* Each time: the thread that sets the token writes to the file later, maybe
-     * after the round that saw the token. */
+    /* Read the file in every turn. The thread that sets the token writes to the
+     * file later, maybe after the turn that saw the token. */
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_RELAXED);
     if (fd >= 0) {
         uint64_t count = 0;
@@ -189,7 +191,7 @@ clear_wakeups(struct lawn_worker *worker)
         (void)got;
     }
     if (LAWN_ATOMIC_LOAD(&worker->token, LAWN_RELAXED) != 0) {
-        /* An acquire, before all other loads of this round. */
+        /* An acquire, before all other loads of this turn. */
         (void)LAWN_ATOMIC_XCHG(&worker->token, 0, LAWN_SEQ_CST);
         lawn__count_up(&worker->counts.wakes, 1);
     }
@@ -251,9 +253,10 @@ lawn__worker_adopt(struct lawn_worker *worker)
     }
 }
 
-/* Returns whether a worker with a thread of the library, named by a shard, has
- * ended. Call it under the lock. A VACANT worker was DONE, and its thread was
- * joined; otherwise it would have handed over its shards. */
+/* Returns whether a worker has ended. Some shard refers to it in shard->worker,
+ * and the library created its thread. Call it under the lock. If the worker is
+ * VACANT, it was DONE before, and its thread was joined: a worker that is
+ * removed hands over its shards first. */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
 {
@@ -268,8 +271,8 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     lawn__park_lock(&set->lock);
     struct lawn_worker *runs = LAWN_ATOMIC_LOAD(&shard->worker, LAWN_RELAXED);
     bool lies = runs == NULL;
-    /* A thread of the caller may use its lawns until it is detached; then its
-     * shards are handed over or have no worker. */
+    /* A thread that the library did not create may use its lawns until it is
+     * detached. Then its shards are handed over or have no worker. */
     if (!lies && runs->made && has_ended_with_set(runs)) {
         struct lawn_shard **link = &runs->shards;
         while (*link != shard) {
@@ -287,8 +290,8 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     }
     lawn__park_unlock(&set->lock);
     if (lies && !worker->turning) {
-        /* Between two rounds: the worker may sleep without having set wake_at
-         * of this shard, and mail for it would not wake the worker [M4]. */
+        /* Between two turns, the worker may go to sleep. wake_at of this shard
+         * is not set, so mail would not wake the worker [M4]. */
         lawn__worker_wake(worker);
     }
 }
@@ -395,7 +398,7 @@ find_next_round(const struct lawn_worker *worker)
     return next;
 }
 
-/* Announces that the worker sleeps until next. Returns false, and revokes the
+/* Announces that the worker sleeps until `next`. Returns false, and revokes the
  * announcement, if there is work before that time. */
 static bool
 announce_sleep(struct lawn_worker *worker, uint64_t next)
@@ -419,7 +422,7 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* Moves the first shard to the end, so that each is first in turn. */
+/* Moves the first shard to the end, so that no shard is always the first. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {
@@ -436,7 +439,8 @@ rotate_shards(struct lawn_worker *worker)
     first->next = NULL;
 }
 
-/* Takes the mail, up to the budget. Returns whether any of it was claimed. */
+/* Takes the mail, up to the budget. Returns whether any timer was claimed and
+ * must be retried. */
 static bool
 drain_mail(struct lawn_worker *worker)
 {
@@ -457,7 +461,8 @@ lawn__worker_resume(struct lawn_worker *worker)
     (void)drain_mail(worker);
 }
 
-/* Runs a round. Returns whether more timers may be due. */
+/* Runs a round: takes mail and fires timers. Returns whether more timers may be
+ * due. */
 static bool
 run_round(struct lawn_worker *worker, uint64_t limit)
 {
@@ -500,7 +505,7 @@ lawn_worker_turn(struct lawn_worker *worker)
     bool more = run_round(worker, until);
     uint64_t next = more ? worker->now : find_next_round(worker);
     if (closing && !more && next > until) {
-        next = LAWN_NEVER; /* later timers do not fire: no reason to wake */
+        next = LAWN_NEVER; /* later timers do not fire, so do not wake */
     }
     if (closing && !more && is_drained(worker, until)) {
         next = LAWN_NEVER;

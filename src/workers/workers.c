@@ -58,8 +58,8 @@ may_change_shard(const struct lawn_shard *shard,
             LAWN_ATOMIC_LOAD(&shard->firing, LAWN_ACQUIRE) != timer);
 }
 
-/* Starts a timer on a lawn of the calling worker. here is its current shard, or
- * NULL. Returns false if the word is no longer *seen. */
+/* Starts a timer on a lawn of the calling worker. `here` is its current shard,
+ * or NULL. Returns false if the word is no longer *seen. */
 static bool
 start_local(struct lawn_worker *self, struct lawn_shard *here,
             struct lawn_workers_timer *timer, uint64_t *seen,
@@ -79,7 +79,9 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
             lawn__state_with(*seen, shard, flags) + LAWN_STATE_VERSION;
         if (here != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* If it is free, another worker may have started it meanwhile. */
+            /* Only a timer with LAWN is on the lawn of this shard. A free one
+             * must not be accessed: another worker may have started it
+             * meanwhile. */
             bool moves = here != shard && (*seen & LAWN_STATE_LAWN) != 0;
             if (moves) {
                 bool off = lawn_stop(here->lawn, &timer->timer);
@@ -193,7 +195,7 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
         struct lawn_request request = {when, ttl, choice};
         if (choice == NULL && (seen & (LAWN_STATE_RUN | LAWN_STATE_REQ)) ==
                                   (LAWN_STATE_RUN | LAWN_STATE_REQ)) {
-            /* It may be moving to another shard: keep that. */
+            /* It may be moving to another shard: let it move there. */
             request.shard =
                 set->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         } else if (choice == NULL) {
@@ -383,15 +385,15 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, 1, LAWN_SEQ_CST);
     /* The worker releases the timer and then reads waiters: see
      * lawn__shard_notify_waiters(). */
-    /* What has flags has a shard. NOLINTNEXTLINE(clang-analyzer-*) */
+    /* A timer with flags has a shard. NOLINTNEXTLINE(clang-analyzer-*) */
     if (shard->set->asymmetric) {
         LAWN_FENCE_HEAVY();
     }
     uint64_t state = LAWN_ATOMIC_LOAD(&timer->state, LAWN_SEQ_CST);
     /* recalled: the timer is in the mailbox in order to be released, see
-     * request_release(). Otherwise other threads have started and stopped it
-     * meanwhile, here or on another shard, and this thread would not be
-     * woken. */
+     * request_release(). If it is not recalled, other threads have started and
+     * stopped it meanwhile, here or on another shard. Then the worker of this
+     * shard would not wake this thread. */
     bool recalled =
         (state & (LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
                   LAWN_STATE_CLAIM | LAWN_STATE_SHARD_MASK)) ==
@@ -403,7 +405,7 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, (uint32_t)-1, LAWN_SEQ_CST);
 }
 
-/* Asks the worker of a shard to release a timer that is not running. waits is
+/* Asks the worker of a shard to release a timer that is not running. `waits` is
  * the worker of the calling thread, or NULL. Returns false if the word is no
  * longer *seen. */
 static bool
@@ -425,8 +427,8 @@ request_release(struct lawn_shard *shard, struct lawn_workers_timer *timer,
      * to it. */
     while (LAWN_ATOMIC_LOAD(&shard->cleared, LAWN_SEQ_CST) == 0) {
         if (waits != NULL) {
-            /* A worker of another set: the thread that clears the lawn may wait
-             * for its timers. */
+            /* The calling thread is a worker of another set. The thread that
+             * clears the lawn may be waiting for timers of this worker. */
             drain_own_mail(waits);
         }
         lawn__park_yield();
@@ -459,7 +461,8 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              LAWN_ATOMIC_LOAD(&here->firing, LAWN_ACQUIRE) != timer)) {
-            /* A callback that has returned meanwhile may have started it. */
+            /* A callback that has returned meanwhile may have started the
+             * timer. */
             if (lawn__state_load(timer) == seen) {
                 return stopped;
             }
@@ -470,8 +473,8 @@ lawn_workers_stop_sync(struct lawn_workers *set,
             continue;
         }
         if (self == &set->closer && mine) {
-            /* All mailboxes are empty: the thread that set MAIL has not pushed
-             * it. */
+            /* All mailboxes are closed and empty. If MAIL is set, the thread
+             * that has set it cannot push the timer. */
             stopped |= lawn__shard_release(timer);
             continue;
         }

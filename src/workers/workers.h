@@ -6,6 +6,10 @@
  * handed over between workers. A timer refers to its shard, not to a worker, so
  * a hand-over changes no timer.
  *
+ * A TURN of a worker is one call of lawn_worker_turn(). A ROUND is the part of
+ * a turn that takes mail and fires timers. Before the round, a turn hands over
+ * shards; after it, the worker announces its sleep.
+ *
  * Invariants, between operations:
  *   M1  A timer on a shard's lawn has LAWN set and names that shard, or it is
  *       CLAIMed. A timer with LAWN and without MAIL and CLAIM is on the lawn.
@@ -76,9 +80,10 @@ struct lawn_shard {
     unsigned number;
     uint64_t word; /* the shard's bits in a state word: see state.h */
 
-    /* Atomic. worker runs the shard: &lawn__worker_nobody during a hand-over;
-     * NULL if no worker does, and then a worker may take it under the lock.
-     * owner is the worker that shall run it, or NULL. */
+    /* Atomic. worker: the worker that runs the shard; &lawn__worker_nobody
+     * during a hand-over; NULL if no worker runs it, and then a worker may take
+     * it under the lock. owner: the worker that the shard is assigned to, or
+     * NULL. */
     struct lawn_worker *worker;
     struct lawn_worker *owner;
 
@@ -99,7 +104,7 @@ struct lawn_shard {
     struct lawn_workers_timer *again;
     uint64_t started;
     uint64_t limit; /* later timers do not fire, since the set is closed */
-    /* Atomic: lawn_count() at the end of the last round. */
+    /* Atomic: lawn_count() after the last round that fired all due timers. */
     LAWN_ATOMIC_U64 held;
 
     _Alignas(LAWN_LINE) struct lawn_mailbox box;
@@ -135,9 +140,9 @@ struct lawn_counts {
  *   LEFT     has handed them over; its thread ends, or must still be detached
  *   DONE     has ended with the set; lawn__worker_inherit() may take its shards
  *
- * Not part of the life cycle: who created the thread (made), whether it is
- * being joined (joined), whether it is in a round (turning), and whether its
- * clock is outdated (stale). */
+ * Not part of the life cycle: whether the library created the thread (made),
+ * whether it is being joined (joined), whether it is in a turn (turning), and
+ * whether its clock is outdated (stale). */
 enum lawn_worker_life {
     LAWN_WORKER_VACANT,
     LAWN_WORKER_LIVE,
@@ -169,7 +174,8 @@ struct lawn_worker {
     struct lawn_worker *under;
 
     struct lawn_counts counts;
-    /* Atomic: when the round began; LAWN_NEVER between rounds. */
+    /* Atomic: when the worker began to fire timers in this turn; LAWN_NEVER
+     * between turns. */
     LAWN_ATOMIC_U64 began;
     struct lawn_shard *start_shard; /* Atomic: shard for timers it starts */
     uint32_t life;                  /* Atomic: enum lawn_worker_life */
@@ -203,7 +209,8 @@ struct lawn_workers {
      * NULL before that. */
     struct lawn_shard *clearing;
     struct lawn_shard *shards[LAWN_WORKERS_SHARDS_MAX];
-    struct lawn_worker *workers[LAWN_WORKERS_MAX]; /* Atomic: live or not */
+    /* Atomic; includes workers that are not live. */
+    struct lawn_worker *workers[LAWN_WORKERS_MAX];
     struct lawn_counts past;   /* of workers whose places were reused */
     struct lawn_worker closer; /* the thread that closes the set */
     /* Atomic: the owner of each gate, 0 if none; and the gates. */
@@ -239,7 +246,7 @@ lawn__worker_self(const struct lawn_workers *set)
     return self;
 }
 
-/* worker.c: makes a worker begin a round. */
+/* worker.c: makes a worker begin a turn. */
 void lawn__worker_wake(struct lawn_worker *worker);
 
 /* worker.c: hands over a shard that is on no worker's list to its owner. If it
@@ -251,8 +258,9 @@ extern struct lawn_worker lawn__worker_nobody;
 /* worker.c: updates the clock before a callback of a shard. */
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: call it when a thread has waited for something else and continues.
- * Takes the mail, because it is older, and updates the clock. */
+/* worker.c: called before a start between two turns, if time may have passed
+ * since the last turn. Takes the mail, because the starts in it are older, and
+ * updates the clock. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
 /* worker.c: adopt takes over the shards that have arrived. handle_control also
@@ -266,8 +274,9 @@ void lawn__worker_handle_control(struct lawn_worker *worker);
  * ended. */
 void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: closes the arrivals and hands over shards that other workers own.
- * Returns true if no shards remain. */
+/* worker.c: closes the arrivals, and hands over the shards that other workers
+ * own. locked: the caller holds the set's lock. Returns true if no shards
+ * remain. */
 bool lawn__worker_leave(struct lawn_worker *worker, bool locked);
 
 /* Increments a word that only the caller writes and other threads read. */

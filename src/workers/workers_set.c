@@ -162,8 +162,8 @@ find_worker(struct lawn_workers *set, bool most)
     return found;
 }
 
-/* Changes the owner of a shard. The worker that runs it hands it over after its
- * round. */
+/* Changes the owner of a shard. The worker that runs it hands it over in its
+ * next turn. */
 static void
 reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
 {
@@ -186,7 +186,8 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
     }
 }
 
-/* Sets the shard for timers that each worker starts: the first one it owns. */
+/* Sets start_shard of each worker that does not own its current one: to the
+ * first shard that the worker owns, or to NULL. */
 static void
 choose_start_shards(struct lawn_workers *set)
 {
@@ -248,7 +249,7 @@ reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
     choose_start_shards(set);
 }
 
-/* Adds the counts of a worker. */
+/* Adds the counts of a worker to *to. */
 static void
 add_counts(struct lawn_counts *to, const struct lawn_counts *from)
 {
@@ -348,8 +349,8 @@ join_thread(struct lawn_workers *set, struct lawn_worker *worker)
 static void
 detach_worker(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    /* Also if it has ended with the set: other threads may wait for its
-     * timers. */
+    /* Reassign its shards even if it has ended with the set: other threads may
+     * be waiting for its timers. */
     reassign_all(set, worker);
     (void)lawn__worker_leave(worker, true);
     vacate(set, worker);
@@ -408,7 +409,7 @@ lawn_workers_attach(struct lawn_workers *set)
     struct lawn_worker *worker = enroll(set);
     lawn__park_unlock(&set->lock);
     if (worker != NULL) {
-        /* Its shards have arrived already. */
+        /* Adopt the shards that have already arrived. */
         (void)lawn_workers_be(worker);
         (void)LAWN_ATOMIC_XCHG(&worker->token, 0, LAWN_SEQ_CST);
         worker->now = lawn_workers_now(set);
@@ -542,8 +543,9 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     lawn_workers_wake(set);
     join_all(set);
     lawn__gate_wait(set);
-    /* From here on, this thread is the worker of all shards: left may stop and
-     * free other timers. If it is a worker of another set, it remains that. */
+    /* From here on, this thread is the worker of all shards, so left() may stop
+     * and free other timers. If the thread is a worker of another set, it
+     * remains one. */
     set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
         set->shards[i]->next = i + 1 < set->count ? set->shards[i + 1] : NULL;
