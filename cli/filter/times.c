@@ -61,15 +61,12 @@ parse_exponent(const char *text, size_t size, int64_t *exponent)
     if (i == size || count_digits(text + i, size - i) != size - i) {
         return false;
     }
-    *exponent = 0;
-    for (; i < size; i++) {
-        if (*exponent < TIMES_EXPONENT_MAX) {
-            *exponent = *exponent * 10 + (text[i] - '0');
-        }
+    uint64_t value = 0;
+    if (lawn__decimal_read(text + i, text + size, TIMES_EXPONENT_MAX, &value) !=
+        text + size) {
+        value = TIMES_EXPONENT_MAX;
     }
-    if (negative) {
-        *exponent = -*exponent;
-    }
+    *exponent = negative ? -(int64_t)value : (int64_t)value;
     return true;
 }
 
@@ -129,10 +126,9 @@ parse_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
 {
     uint64_t value = 0;
     uint64_t scale = times_scale[unit];
-    size_t i = 0;
-    for (; i < size && i < 19 && lawn__decimal_is_digit(text[i]); i++) {
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    }
+    const char *end = text + (size < 19 ? size : 19);
+    size_t i =
+        (size_t)(lawn__decimal_read(text, end, UINT64_MAX, &value) - text);
     if (i == 0) {
         return false;
     }
