@@ -953,6 +953,8 @@ END
     words=("--key" "back-reference")
     refuses 2 dedupe 1s -k '/(a)\1/'
     refuses 2 dedupe 1s -k '/(a)(b)\9/'
+    words=("lawn dedupe: --key: '/abc': missing final slash in the regex; append a slash")
+    refuses 2 dedupe 1s -k /abc
     words=(--key)
     refuses 2 dedupe 1s -k "/$(printf '%01000d' 0)/"
     refuses 2 dedupe 1s -k ".$(printf '%01000d' 0)"
