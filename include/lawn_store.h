@@ -160,8 +160,9 @@ enum lawn_store_error {
     LAWN_STORE_INCONSISTENT = -10005, /* checksums match, but the contents are
                                          not those of a store */
     LAWN_STORE_TRAILING = -10006, /* data after the end of the snapshot file */
-    LAWN_STORE_ID_TOO_LARGE = -10007,     /* above LAWN_STORE_ID_MAX */
-    LAWN_STORE_PAYLOAD_TOO_LARGE = -10008 /* above LAWN_STORE_PAYLOAD_MAX */
+    LAWN_STORE_ID_TOO_LARGE = -10007,      /* above LAWN_STORE_ID_MAX */
+    LAWN_STORE_PAYLOAD_TOO_LARGE = -10008, /* above LAWN_STORE_PAYLOAD_MAX */
+    LAWN_STORE_NOT_A_FILE = -10009         /* the path is not a regular file */
 };
 
 /* Creates a store. options may be NULL. Returns NULL and sets errno on failure:
@@ -369,13 +370,13 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
  * file and, if permitted, its owner and group. A symbolic link is replaced.
  *
  * Returns 0 or an error: those of lawn_store_save() or lawn_store_load();
- * -EFAULT if path is NULL; when saving, -EISDIR if path is a directory, -EINVAL
- * if it is a device, a pipe or a socket; when loading, LAWN_STORE_TRAILING; or
- * the -errno of a system call. If saving fails, the temporary file is removed
- * and path is unchanged; but if only flushing the directory failed, path is the
- * new file. If loading fails, nothing changes [S2]. The cost is that of
- * lawn_store_save() or lawn_store_load(), plus input and output; saving waits
- * until the disk has the data. */
+ * -EFAULT if path is NULL; when saving, -EISDIR if path is a directory,
+ * LAWN_STORE_NOT_A_FILE if it is a device, a pipe or a socket; when loading,
+ * LAWN_STORE_TRAILING; or the -errno of a system call. If saving fails, the
+ * temporary file is removed and path is unchanged; but if only flushing the
+ * directory failed, path is the new file. If loading fails, nothing changes
+ * [S2]. The cost is that of lawn_store_save() or lawn_store_load(), plus input
+ * and output; saving waits until the disk has the data. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 
