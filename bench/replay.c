@@ -33,15 +33,16 @@ struct workload replay_workload = {
 };
 
 int
-replay_load(const char *who, const char *path)
+replay_load(const char *program, const char *path)
 {
     replay_release();
     int code = 0;
-    if (!trace_load(who, path, &replay_trace, &code)) {
+    if (!trace_load(program, path, &replay_trace, &code)) {
         return code;
     }
     if (replay_trace.objects == 0) {
-        fprintf(stderr, "%s: %s: expected a start, found none\n", who, path);
+        fprintf(stderr, "%s: %s: expected a start, found none\n", program,
+                path);
         return VERBS_INPUT;
     }
     replay_workload.longest = replay_trace.ttls[replay_trace.ttl_count - 1];

@@ -122,7 +122,8 @@ load_all(struct loading *load)
 }
 
 bool
-trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
+trace_load(const char *program, const char *path, struct trace *out,
+           int *exit_code)
 {
     struct loading load;
     char *copy = strdup(path);
@@ -130,7 +131,7 @@ trace_load(const char *who, const char *path, struct trace *out, int *exit_code)
     memset(&load, 0, sizeof(load));
     memset(out, 0, sizeof(*out));
     load.out = out;
-    trace_reader_open(&load.reader, who, paths, 1);
+    trace_reader_open(&load.reader, program, paths, 1);
     if (copy != NULL && trace_live_init(&load.live, NULL, NULL)) {
         *exit_code = load_all(&load);
         trace_live_fini(&load.live);

@@ -240,7 +240,8 @@ listen_at(struct sockaddr_in *address)
 /* A test client: sends text, and reads this number of bytes or until the server
  * hangs up. */
 static void
-call(const struct sockaddr_in *address, const char *words, size_t bytes)
+talk_to_server(const struct sockaddr_in *address, const char *words,
+               size_t bytes)
 {
     char heard[100] = "";
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -324,9 +325,9 @@ main(int argc, char **argv)
     (void)pthread_barrier_wait(&all_there);
     int which = 0;
     if (argc == 1) {
-        call(&address, "hello\n", 99);
-        call(&address, "I wonder whe", 99);
-        call(&address, "good night\n", 11);
+        talk_to_server(&address, "hello\n", 99);
+        talk_to_server(&address, "I wonder whe", 99);
+        talk_to_server(&address, "good night\n", 11);
     } else {
         printf("port %d\n", ntohs(address.sin_port));
         (void)fflush(stdout);

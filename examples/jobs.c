@@ -30,7 +30,7 @@ struct job {
 };
 
 static void
-run(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+run_job(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct job *job = timer->arg;
     struct timespec work = {0, job->work_ms * 1000000};
@@ -65,7 +65,7 @@ on_signal(struct lawn_loop_watcher *watch, unsigned ready,
 static void
 start(struct lawn_loop *loop, struct job *job)
 {
-    job->timer = (struct lawn_loop_timer){.fire = run, .arg = job};
+    job->timer = (struct lawn_loop_timer){.fire = run_job, .arg = job};
     job->ended = lawn_loop_update(loop);
     job->first = job->ended + PERIOD;
     lawn_loop_every_at(loop, &job->timer, job->first, PERIOD, job->mode);

@@ -54,7 +54,7 @@ serve(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 }
 
 static void
-request(struct lawn_loop *loop, struct user *u)
+take_request(struct lawn_loop *loop, struct user *u)
 {
     if (u->came - u->passed == QUEUE) {
         printf("%4d ms: %s, refused\n", (int)lawn_loop_update(loop), u->name);
@@ -101,10 +101,10 @@ main(void)
     for (; now < 5000; now++) {
         (void)lawn_loop_turn(loop);
         if (now % 100 == 0 && now < 900) {
-            request(loop, &ada);
+            take_request(loop, &ada);
         }
         if (now % 450 == 10 && now < 1800) {
-            request(loop, &bob);
+            take_request(loop, &bob);
         }
     }
     printf("at most %d of ada's and %d of bob's within %d ms\n", most(&ada),

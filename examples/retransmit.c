@@ -83,7 +83,7 @@ submit(int fd, const struct datagram *datagram, size_t size)
 }
 
 static uint64_t
-payload(uint32_t peer, uint32_t seq)
+make_payload(uint32_t peer, uint32_t seq)
 {
     return ((uint64_t)peer << 32 | seq) * UINT64_C(0x9e3779b97f4a7c15);
 }
@@ -92,7 +92,7 @@ static void
 transmit(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct packet *p = LAWN_CONTAINER(timer, struct packet, timer);
-    struct datagram data = {p->peer, p->seq, payload(p->peer, p->seq)};
+    struct datagram data = {p->peer, p->seq, make_payload(p->peer, p->seq)};
     unsigned backoffs = p->tries < BACKOFFS ? p->tries : BACKOFFS;
 
     resent += p->tries > 0;
@@ -162,7 +162,7 @@ hear_data(struct lawn_loop_watcher *watch, unsigned ready,
         }
         while (slot = peer->due % WINDOW, peer->holds[slot]) {
             peer->holds[slot] = false;
-            wrong += peer->held[slot] != payload(data.peer, peer->due++);
+            wrong += peer->held[slot] != make_payload(data.peer, peer->due++);
             delivered++;
         }
         submit(watch->fd, &data, offsetof(struct datagram, payload));

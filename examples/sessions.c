@@ -29,7 +29,7 @@ login(struct lawn_store *store, uint64_t token, const char *user)
 }
 
 static void
-request(struct lawn_store *store, uint64_t token)
+handle_request(struct lawn_store *store, uint64_t token)
 {
     struct lawn_store_timer timer;
     bool there = lawn_store_get(store, &token, sizeof(token), &timer);
@@ -62,7 +62,7 @@ main(void)
             login(store, ada, "ada");
             login(store, bob, "bob");
         } else if (minute == 20 || minute == 55) {
-            request(store, ada);
+            handle_request(store, ada);
         } else if (minute == 25 && lawn_store_stop(store, &bob, sizeof(bob))) {
             printf("bob has logged out\n");
         }

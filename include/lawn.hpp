@@ -56,9 +56,9 @@
 #include <utility>
 
 namespace lawnpp {
-/* Convert a duration to ticks of Unit, from 0 to LAWN_NEVER. ttl_of() rounds
- * up, for TTLs and deadlines, so that no timer fires early; time_of() rounds
- * down, for the current time. */
+/* Convert a duration to ticks of Unit. Return a number from 0 to LAWN_NEVER.
+ * ttl_of() rounds up, for TTLs and deadlines, so that no timer fires early;
+ * time_of() rounds down, for the current time. O(1). */
 template <class Unit, bool up = true, class D> constexpr uint64_t ttl_of(D d)
 {
     using ticks = std::chrono::duration<int64_t, typename Unit::period>;
@@ -75,7 +75,8 @@ template <class Unit, class D> constexpr uint64_t time_of(D d)
     return ttl_of<Unit, false>(d);
 }
 
-/* The base of all timer types. Its functions are those of lawn.h. */
+/* The base of all timer types. Its functions are those of lawn.h, at the same
+ * cost. */
 class any_timer {
 public:
     any_timer(const any_timer &) = delete;
@@ -83,7 +84,7 @@ public:
 
     void start(uint64_t ttl) noexcept { lawn_start(lawn_, &timer_, ttl); }
     void start_at(uint64_t at) noexcept { lawn_start_at(lawn_, &timer_, at); }
-    /* Returns true if the timer was running; it does not fire. */
+    /* Returns true if the timer was running: it does not fire. O(1). */
     bool stop() noexcept { return pending() && lawn_stop(lawn_, &timer_); }
     bool pending() const noexcept { return lawn_pending(&timer_); }
     uint64_t deadline() const noexcept { return lawn_deadline(&timer_); }
@@ -111,8 +112,9 @@ public:
         if (!lawn_) throw std::bad_alloc();
     }
     /* Sets the time to now and fires due timers, at most budget of them.
-     * Returns the number of timers fired. Throws the exception of a callback.
-     */
+     * Returns the number of timers fired. Throws the exception of a callback;
+     * then the remaining due timers fire in the next mow. The cost is that of
+     * lawn_mow(). */
     size_t mow(uint64_t now, size_t budget = SIZE_MAX)
     {
         std::exception_ptr thrown;
@@ -148,8 +150,8 @@ private:
     struct end {
         void operator()(::lawn *lawn) const noexcept
         {
-            /* Fires all timers without a callback: idle timers do not access
-             * the lawn. */
+            /* Makes all timers idle without calling their callbacks. The
+             * destructor of an idle timer does not access the lawn. */
             lawn_mow(lawn, LAWN_NEVER, SIZE_MAX,
                      [](::lawn_timer *, void *) {}, nullptr);
             lawn_free(lawn);

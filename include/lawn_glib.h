@@ -10,10 +10,10 @@
  *     g_main_loop_run(main_loop);
  *
  * GLib waits in milliseconds: timers fire up to one millisecond late, and never
- * early. Its wait does not count the time while the machine is suspended. With
- * LAWN_LOOP_BOOTTIME a timer may be late by that time, unless the program calls
- * lawn_loop_turn() after the suspension. If this matters, watch the
- * lawn_loop_fd() of a plain loop instead.
+ * early. GLib's wait does not count the time while the machine is suspended:
+ * with LAWN_LOOP_BOOTTIME a timer may be late by the duration of the
+ * suspension, unless the program calls lawn_loop_turn() after it. If this
+ * matters, watch the lawn_loop_fd() of a plain loop instead.
  *
  * If the callback of a timer runs a nested GLib main loop, timers of the same
  * lawn loop do not fire in it. In a nested main loop that is run by any other
@@ -36,13 +36,15 @@ struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
  * the default context. options may be NULL. A clock set in the options must
  * count nanoseconds; arm is ignored; the allocator serves the loop but not the
  * adapter, which uses g_source_new(). Returns NULL and sets errno on failure,
- * like lawn_loop_new(); g_source_new() aborts if there is not enough memory. */
+ * like lawn_loop_new(); g_source_new() aborts if there is not enough memory.
+ * The cost is that of lawn_loop_new() and g_source_attach(). */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_glib_new(). Call it instead of lawn_loop_free().
- * The context may already have been freed. loop may be NULL. Returns true; in a
- * callback of a timer it does nothing and returns false. */
+/* Frees a loop created by lawn_glib_new(). loop may be NULL. Returns true; in a
+ * callback of a timer it does nothing and returns false. The cost is that of
+ * lawn_loop_free() and g_source_destroy(). Call it instead of lawn_loop_free().
+ * The context may already have been freed. */
 bool lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

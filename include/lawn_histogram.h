@@ -42,8 +42,8 @@ uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
 
 /* Prints the percentiles in the text format of HdrHistogram, which its plotters
  * read. Each value is divided by unit: 1000 converts nanoseconds to
- * microseconds; 0 counts as 1. Returns 0, or -EIO if out has an error.
- * O(buckets). */
+ * microseconds; 0 counts as 1. Returns 0, or -EIO if out has an error; then
+ * part of the text may have been printed. O(buckets). */
 int lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
                          double unit);
 

@@ -59,8 +59,7 @@
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
  *       deadline or an earlier time; it is set again only when the earliest
  *       deadline becomes earlier than the wake-up, or after the wake-up
- *       occurred. When the last timer ends, an adapter cancels its wake-up; a
- *       timerfd may become readable once more.
+ *       occurred or its time has passed.
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
@@ -78,10 +77,16 @@
  *       timer was due; if periods were skipped, minus the time when the first
  *       of them was due.
  *
- * A timer that catches up counts as due at the time of the current turn, for
- * the order of P4 and for lawn_loop_deadline(), so that it fires again in the
- * next turn even if the clock has not advanced. This applies to at most 16
- * timers per turn; further ones are due at the next tick.
+ * When the last timer ends, an adapter cancels its wake-up [L2]; a timerfd may
+ * become readable once more.
+ *
+ * With LAWN_LOOP_CATCH_UP, a timer catches up if its next period is already
+ * overdue when it fires. At the end of the turn, its deadline is set to the
+ * time that the turn read last from the clock. So it fires again in the next
+ * turn, even if the clock does not advance. P4 and lawn_loop_deadline() use
+ * this deadline; the field due has the exact time of the period. This applies
+ * to the first 16 such timers of a turn; the deadline of further ones is the
+ * next tick.
  *
  * THREADS
  *
@@ -126,8 +131,8 @@ struct lawn_loop_timer {
     lawn_loop_fire_fn *fire;
     void *arg;    /* for use by fire */
     uint64_t due; /* in the callback: the time when the timer was due. At a
-                     fixed rate it is exactly first + n * period, for the
-                     period for which the timer fires */
+                     fixed rate this is exactly first + n * period, where n is
+                     the number of the period that fires, from 0 */
     uint32_t mode;
     uint32_t missed; /* in the callback: number of skipped periods before due,
                         at most UINT32_MAX */
@@ -153,10 +158,10 @@ enum lawn_loop_clock {
  * event loop that runs the timers, and replaces the previous wake-up. The
  * parameter when is a time on the loop's clock. At that time the host must call
  * lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means that no
- * timer is running and no wake-up is needed. The loop calls it at the end of a
- * turn, and when a timer is started or stopped outside of a turn, as required
- * by L2. It may call lawn_loop_now() and lawn_loop_update(), and no other
- * function of the loop. */
+ * timer is running and no wake-up is needed. The loop calls this function at
+ * the end of a turn, and when a timer is started or stopped outside of a turn,
+ * as required by L2. This function may call lawn_loop_now() and
+ * lawn_loop_update(), but no other function of the loop. */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -201,9 +206,10 @@ struct lawn_loop_counters {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Frees a loop, abandons its timers and watchers, and closes the descriptors
- * that the loop created. Watched descriptors remain open. A timer or watcher
- * that was in use must be zeroed before it is used again. loop may be NULL.
- * Returns true; in a callback it does nothing and returns false. */
+ * that the loop created. Watched descriptors remain open. loop may be NULL.
+ * Returns true; in a callback it does nothing and returns false. O(1), plus
+ * close(2) of the loop's descriptors. A timer or watcher that was in use must
+ * be zeroed before it is used again. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
 /* STARTING AND STOPPING */
@@ -222,8 +228,9 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 /* Starts a timer, or restarts a running one, so that it fires periodically.
  * With lawn_loop_every() it is first due after one period, with
  * lawn_loop_every_at() at the time that the argument first specifies. If first
- * is in the past, the timer is due at the next tick at the latest; at a fixed
- * rate, the periods since first count as overdue [L5]. A period of 0 counts as
+ * is not after lawn_loop_now(), the timer is due at once; with LAWN_LOOP_DELAY,
+ * and in the callback of a timer, it is due at the next tick. At a fixed rate,
+ * the periods since first then count as overdue [L5]. A period of 0 counts as
  * one tick. Cannot fail. O(1) in the worst case. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
@@ -247,19 +254,22 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 /* Reads the clock and fires due timers within the budget. Returns the time of
  * the next turn: a time in the past if more timers are due, LAWN_NEVER if no
  * timer is running. In a callback it does nothing and returns LAWN_NEVER. The
- * cost is that of lawn_mow(), plus reading the clock after each callback. */
+ * cost is that of lawn_mow() and lawn_next(), plus reading the clock after each
+ * callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
-/* For adapters: like lawn_loop_turn(), called when the wake-up occurred, even
- * if early. The loop then considers the wake-up gone, and sets another one if a
- * timer is running. Returns what lawn_loop_turn() returns. */
+/* For adapters. Runs a turn like lawn_loop_turn(). The adapter calls this
+ * function when the wake-up occurred, even if that was too early. The loop then
+ * considers the wake-up gone, and sets another one if a timer is running.
+ * Returns what lawn_loop_turn() returns. The cost is that of lawn_loop_turn().
+ */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
-/* Returns the arm_context of the options. */
+/* Returns the arm_context of the options. O(1). */
 void *lawn_loop_arm_context(const struct lawn_loop *loop);
 
 /* lawn_loop_now() returns the latest time that the loop read from its clock.
- * lawn_loop_update() reads the clock and returns that time. */
+ * lawn_loop_update() reads the clock and returns that time. O(1). */
 uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
@@ -271,8 +281,9 @@ uint64_t lawn_loop_next(struct lawn_loop *loop);
 uint64_t lawn_loop_count(const struct lawn_loop *loop);
 
 /* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution() and
- * lawn_each(). Its timers are the timer members of struct lawn_loop_timer. Do
- * not start or stop timers on this lawn, and do not mow it. */
+ * lawn_each(). O(1). Its timers are the timer members of struct
+ * lawn_loop_timer. Do not start or stop timers on this lawn, and do not mow it.
+ */
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
 
 /* Fills *out with the counters. O(1). */
@@ -280,8 +291,8 @@ void lawn_loop_stats(const struct lawn_loop *loop,
                      struct lawn_loop_counters *out);
 
 /* Returns the histogram of how late timers fired, in ticks of the clock [L8].
- * The loop owns the histogram; the caller may zero it at any time to start
- * again. */
+ * O(1). The loop owns the histogram; the caller may zero it at any time to
+ * start again. */
 struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
 
 /* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
@@ -289,10 +300,11 @@ struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
 bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
 /* Returns a file descriptor, a timerfd, that is readable when a turn is due.
- * Wait for it in any event loop; do not read or close it. lawn_loop_turn()
- * makes it unreadable again. Returns an error on failure: -EINVAL if the
- * options set clock or arm, -ENOSYS if the system has no timerfd_create(2), or
- * the -errno of that call. */
+ * Returns an error on failure: -EINVAL if the options set clock or arm, -ENOSYS
+ * if the system has no timerfd_create(2), or the -errno of that call; then
+ * nothing changes. O(1); the first call creates the descriptor. Wait for it in
+ * any event loop; do not read or close it. lawn_loop_turn() makes it unreadable
+ * again. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP
@@ -328,33 +340,43 @@ struct lawn_loop_watcher {
  * events. Returns 0 or an error: -EINVAL if events is invalid or the watcher is
  * in use for another descriptor; -EEXIST if another watcher has the descriptor;
  * -EPERM if the descriptor does not support waiting, like a regular file;
- * -EBADF if fd is not a descriptor; -ENOMEM; or an error of lawn_loop_fd() or
- * epoll_ctl(2). */
+ * -EBADF if fd is not a descriptor; -ENOMEM; or an error of lawn_loop_fd(),
+ * epoll_create1(2) or epoll_ctl(2). On failure nothing changes, except that the
+ * loop may have created its own descriptors. The cost is that of epoll_ctl(2).
+ */
 int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
                     int fd, unsigned events);
 
-/* Ends watching: the callback is not called again. Call it before closing the
- * descriptor. Does nothing if the watcher is not in use. */
+/* Ends watching: the callback is not called again. Does nothing if the watcher
+ * is not in use. The cost is that of epoll_ctl(2). Call it before closing the
+ * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
 /* Waits for events and calls callbacks, until lawn_loop_quit() is called or
- * neither a running timer nor a watcher in use remains. It runs rounds: each
+ * neither a running timer nor a watcher in use remains. Runs rounds: each
  * handles up to 64 ready descriptors first, then runs a turn, which fires due
- * timers up to the budget. So a connection that has just received data is not
- * treated as idle. Data that arrives during a round is seen in the next round.
- * Returns 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd()
- * or epoll_wait(2). It may be called again. */
+ * timers up to the budget. Returns 0 or an error: -EDEADLK in a callback, or an
+ * error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or epoll_wait(2).
+ * After an error of epoll_wait(2), callbacks of earlier rounds have run;
+ * otherwise none has run. Blocks while there is nothing to do; each round costs
+ * as much as lawn_loop_once().
+ *
+ * Descriptors come first, so that a connection that has just received data is
+ * not treated as idle. Data that arrives during a round is seen in the next
+ * round. The function may be called again after it has returned. */
 int lawn_loop_run(struct lawn_loop *loop);
 
-/* Runs one round. If wait is true, waits until a descriptor is ready or a timer
- * is due. Returns the number of callbacks called, which may be 0, for example
- * after a signal, or an error as lawn_loop_run() does. */
+/* Runs one round, see lawn_loop_run(). If wait is true, waits until a
+ * descriptor is ready or a timer is due. Returns the number of callbacks
+ * called, which may be 0, for example after a signal, or an error as
+ * lawn_loop_run() does. On failure no callback was called. The cost is that of
+ * epoll_wait(2) and lawn_loop_turn(), plus O(1) for each ready descriptor. */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 
 /* Makes lawn_loop_run() or lawn_loop_once() return after the current callback.
- * Outside of a callback, the next call of either returns at once. Must not be
- * called from signal handlers or other threads; these can write to a watched
- * descriptor instead. */
+ * Outside of a callback, the next call of either returns at once. O(1). Must
+ * not be called from signal handlers or other threads; these can write to a
+ * watched descriptor instead. */
 void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -33,13 +33,15 @@ struct sd_event; /* sd_event */
  * NULL. A clock set in the options must count nanoseconds; arm is ignored; the
  * allocator serves the loop but not the adapter, which uses malloc(). Returns
  * NULL and sets errno on failure, to an error of lawn_loop_new() or of
+ * sd_event_add_time(3). The cost is that of lawn_loop_new() and
  * sd_event_add_time(3). */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_sdevent_new(). Call it instead of
- * lawn_loop_free(). loop may be NULL. Returns true; in a callback of a timer it
- * does nothing and returns false. */
+/* Frees a loop created by lawn_sdevent_new(). loop may be NULL. Returns true;
+ * in a callback of a timer it does nothing and returns false. The cost is that
+ * of lawn_loop_free() and sd_event_source_disable_unref(3). Call it instead of
+ * lawn_loop_free(). */
 bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -62,21 +62,27 @@
  *       them; they may be passed to any function of the store, even to one that
  *       invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
- *       O(1) plus O(id + payload), on average over the random hash key; no
- *       single call has to rebuild the table, because it grows and shrinks one
- *       bucket at a time; no cost depends on the number of different TTLs.
+ *       O(1) plus O(bytes of the id and the payload), on average over the
+ *       random hash key; no single call has to rebuild the table, because it
+ *       grows and shrinks one bucket at a time; no cost depends on the number
+ *       of different TTLs.
  *   S6  Hash flooding: hashing is keyed, so an attacker who does not know the
  *       seed cannot choose ids that make any call slower.
  *   S7  Memory: timers are stored in blocks of up to 64 KiB, large payloads in
  *       blocks of their own; a block is freed as soon as it contains no timer,
  *       except that the store keeps one empty block; timers share a block only
- *       if the TTLs of their first starts are within a factor of 16.
+ *       if their TTLs were within a factor of 16 when their memory was
+ *       allocated.
  *   S8  Iteration: a timer that exists from the first call of an iteration to
  *       the last is returned exactly once, regardless of changes to other
  *       timers.
  *   S9  Snapshots: a snapshot can be loaded on any machine and restores
  *       identical contents; input that is not a complete snapshot loads no
  *       timer and fails with an error that names the cause.
+ *
+ * The start that creates a timer allocates its memory [S7]. A later start with
+ * the same id uses the same memory. Only a payload that does not fit there is
+ * copied to other memory, according to the TTL that the timer has at that time.
  *
  * THREADS
  *
@@ -154,19 +160,21 @@ enum lawn_store_error {
     LAWN_STORE_INCONSISTENT = -10005, /* checksums match, but the contents are
                                          not those of a store */
     LAWN_STORE_TRAILING = -10006, /* data after the end of the snapshot file */
-    LAWN_STORE_ID_TOO_LARGE = -10007,     /* above LAWN_STORE_ID_MAX */
-    LAWN_STORE_PAYLOAD_TOO_LARGE = -10008 /* above LAWN_STORE_PAYLOAD_MAX */
+    LAWN_STORE_ID_TOO_LARGE = -10007,      /* above LAWN_STORE_ID_MAX */
+    LAWN_STORE_PAYLOAD_TOO_LARGE = -10008, /* above LAWN_STORE_PAYLOAD_MAX */
+    LAWN_STORE_NOT_A_FILE = -10009         /* the path is not a regular file */
 };
 
 /* Creates a store. options may be NULL. Returns NULL and sets errno on failure:
  * ENOMEM if there is not enough memory, ENOSPC if max_bytes is too small for an
- * empty store, or the errno of the system's random number generator. */
+ * empty store, or the errno of the system's random number generator. O(blades +
+ * slots), like lawn_new(). */
 struct lawn_store *lawn_store_new(const struct lawn_store_options *options);
 
-/* Frees a store with all its timers, without firing them. In a callback, the
- * timers are removed at once and the store is freed when lawn_store_mow()
- * returns; do not use the store after this call. store may be NULL. O(timers).
- */
+/* Frees a store with all its timers, without firing them. store may be NULL.
+ * O(memory of the store). In a callback, the timers are removed at once, and
+ * the store is freed when the outermost lawn_store_mow() returns. Do not use
+ * the store after this call. */
 void lawn_store_free(struct lawn_store *store);
 
 /* STARTING AND STOPPING */
@@ -185,37 +193,41 @@ void lawn_store_free(struct lawn_store *store);
  * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
  * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the flags in how are invalid;
  * -EEXIST or -ENOENT as described at the flags; -ENOSPC if a limit would be
- * exceeded; -ENOMEM. On failure nothing changes [S2]. */
+ * exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size + payload_size)
+ * on average [S5]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
 
-/* Stops and removes a timer. Returns true if the id had a timer; it does not
- * fire [P5]. */
+/* Stops and removes a timer. Returns true if the id had a timer; that timer
+ * does not fire [P5]. Returns false if the id has no timer. O(id_size + size of
+ * the payload) on average [S5]. */
 bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 
-/* Looks up a timer. Returns true and fills *out if the id has a timer [S4]. out
- * may be NULL. */
+/* Looks up a timer. out may be NULL. Returns true and fills *out if the id has
+ * a timer [S4]. Returns false if it has none. O(id_size) on average [S5]. */
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
 /* Looks up a timer whose deadline is lawn_store_next(). If there are several,
  * it selects one that may fire first according to P4, like lawn_next_timer().
- * The timer remains in the store; to evict it, pass its id to
- * lawn_store_stop(). out may be NULL. Returns true and fills *out if the store
- * contains timers [S4]. The cost is that of lawn_next_timer(). */
+ * out may be NULL. Returns true and fills *out if the store contains timers
+ * [S4]. The cost is that of lawn_next_timer(). The timer remains in the store;
+ * to evict it, pass its id to lawn_store_stop(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
 /* Replaces the payload of a timer. Its deadline and its order among timers with
  * the same deadline do not change. Returns 0, or an error:
  * LAWN_STORE_PAYLOAD_TOO_LARGE; -ENOENT if no timer has this id; -ENOSPC if a
- * limit would be exceeded; -ENOMEM. On failure nothing changes [S2]. */
+ * limit would be exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size
+ * + payload_size) on average [S5]. */
 int lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                       const void *payload, size_t payload_size);
 
 /* Restarts a timer and keeps its payload. Its new deadline is lawn_store_now()
- * + ttl, or the given deadline. Returns true if the id has a timer. */
+ * + ttl, or the given deadline. Returns true if the id has a timer. Returns
+ * false if it has none; then nothing changes. O(id_size) on average [S5]. */
 bool lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                       uint64_t ttl);
 bool lawn_store_touch_at(struct lawn_store *store, const void *id,
@@ -227,36 +239,45 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  * argument of lawn_store_mow(). Pass the store in arg if the callback needs it.
  * The timer is already removed from the store; *timer remains valid until the
  * callback returns [S3]. To run the timer again, start it again, for example
- * with timer->id and timer->payload. That start can fail like any other, and
- * then the timer is lost. A limit on the number of timers does not cause this,
- * because the timer that fires no longer counts. A limit on memory does not
- * cause it while the limit exceeds the memory in use by several blocks of 64
- * KiB plus the size of the payload. */
+ * with timer->id and timer->payload.
+ *
+ * That start can fail like any other, and then the timer is lost. The limit on
+ * timers does not cause this, because the timer that fires no longer counts.
+ * The limit on memory can cause it: the store frees the memory of the timer
+ * that fires only after the callback has returned, so the start needs memory
+ * for the whole payload again. It does not fail because of this limit if the
+ * limit exceeds lawn_store_bytes() by several blocks of 64 KiB plus the size of
+ * the payload. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, like lawn_mow(). Returns the number of timers that this call fired.
+ * The cost is that of lawn_mow(), plus that of lawn_store_stop() for each timer
+ * fired.
  *
  * Unlike lawn_mow(), it may be called in a callback. The inner call fires the
  * timers that the outer call would have fired next; the outer one does not fire
- * the timers that the inner one fired. At the last tick, LAWN_NEVER - 1, a
- * timer that a callback starts is due at once and may fire in the current mow;
- * but a mow fires at most as many timers there as the store contained when the
- * mow began. */
+ * the timers that the inner one fired.
+ *
+ * At the last tick, LAWN_NEVER - 1, a timer that a callback starts is due at
+ * once and may fire in the current mow. A mow at that tick therefore fires at
+ * most as many timers as the store contained when the mow began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
  * without a callback. out may be NULL. Returns true and fills *out if there was
  * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). */
+ * lawn_store_free(). The cost is that of lawn_mow() with a budget of 1, plus
+ * that of lawn_store_stop(). */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
 /* Like lawn_set_now(), lawn_now(), lawn_next() and lawn_count(): sets the time;
  * returns the time; returns the earliest deadline, or LAWN_NEVER if there is no
- * timer; returns the number of timers. */
+ * timer; returns the number of timers. The cost of lawn_store_next() is that of
+ * lawn_next(); the others take O(1). */
 void lawn_store_set_now(struct lawn_store *store, uint64_t now);
 uint64_t lawn_store_now(const struct lawn_store *store);
 uint64_t lawn_store_next(struct lawn_store *store);
@@ -268,36 +289,37 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats() or
- * lawn_count_unqueued(). The pointer becomes invalid after lawn_store_clear(),
- * and after loading a snapshot that contains overdue timers. */
+ * lawn_count_unqueued(). O(1). The pointer becomes invalid after
+ * lawn_store_clear(), after a load that fails, and after loading a snapshot
+ * that contains overdue timers. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Returns the timers one by one, in no particular order. *cursor is 0 in the
- * first call; repeat the call while it returns true. The cursor is a plain
- * number that needs no cleanup. out may be NULL. Returns true and fills *out if
- * there was another timer. O(1) on average; a whole iteration takes O(timers +
- * memory).
+ * first call. out may be NULL. Returns true and fills *out if there was another
+ * timer; repeat the call while it returns true. O(1) on average; a whole
+ * iteration takes O(timers + memory).
  *
- * The store may change between two calls [S8]. A timer started during the
- * iteration may be returned or not. A timer keeps its position when it is
- * replaced by a start, updated or touched. */
+ * The cursor is a plain number that needs no cleanup. The store may change
+ * between two calls [S8]. A timer started during the iteration may be returned
+ * or not. A timer keeps its position when it is replaced by a start, updated or
+ * touched. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
 /* Prepares the table for the given number of timers, so that starting them does
  * not grow it. From then on the table does not shrink below this size; 0
  * removes this minimum. Returns 0, -ENOSPC or -ENOMEM. On failure the table may
- * remain somewhat larger than before. O(timers). */
+ * remain somewhat larger than before. O(timers + size of the table). */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
 /* Sets the limits on the number of timers and on the bytes that
- * lawn_store_bytes() returns; 0 means no limit. Existing timers remain, even if
- * they exceed the new limits. */
+ * lawn_store_bytes() returns; 0 means no limit. O(1). Existing timers remain,
+ * even if they exceed the new limits. */
 void lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
                            size_t max_bytes);
 
 /* Removes all timers without firing them and frees their memory. The time and
- * the limits do not change. Cannot fail. O(timers). */
+ * the limits do not change. Cannot fail. O(memory of the store). */
 void lawn_store_clear(struct lawn_store *store);
 
 /* SNAPSHOTS
@@ -316,9 +338,9 @@ typedef int lawn_store_write_fn(const void *bytes, size_t size, void *arg);
 typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 
 /* Writes a snapshot by calling write, which must not change the store. Returns
- * 0, -ENOMEM, or the error of write; on failure part of the snapshot may have
- * been written. O(timers + their bytes), without sorting. The buffer of 64 KiB
- * does not count toward the memory limit. */
+ * 0, -ENOMEM, or the error of write. On failure part of the snapshot may have
+ * been written. O(timers + their bytes + blades + slots), without sorting. The
+ * buffer of 64 KiB does not count toward the memory limit. */
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
@@ -326,10 +348,11 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * store. Reads no further than the end of the snapshot. Does not change the
  * time: set it before. Returns 0, -ENOTEMPTY if the store contains timers, a
  * value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
- * failure nothing changes [S2]. O(timers + their bytes). It takes memory in
- * proportion to the bytes read, regardless of the sizes stated in the input;
- * buffers do not count toward the memory limit. The timers may take somewhat
- * more memory than in the store that was saved.
+ * failure nothing changes [S2]. O(timers + their bytes + memory of the store).
+ *
+ * It takes memory in proportion to the bytes read, regardless of the sizes
+ * stated in the input; buffers do not count toward the memory limit. The timers
+ * may take somewhat more memory than in the store that was saved.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception: if lawn_store_load() is called in a callback, all overdue
@@ -346,11 +369,14 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
  * 0666 minus the umask. A file that replaces another gets the mode of the old
  * file and, if permitted, its owner and group. A symbolic link is replaced.
  *
- * Returns 0 or an error: those of lawn_store_save() or lawn_store_load(); when
- * saving, -EISDIR if path is a directory, -EINVAL if it is a device, a pipe or
- * a socket; when loading, LAWN_STORE_TRAILING; or the -errno of a system call.
- * If saving fails, the temporary file is removed and path is unchanged, unless
- * only flushing the directory failed. */
+ * Returns 0 or an error: those of lawn_store_save() or lawn_store_load();
+ * -EFAULT if path is NULL; when saving, -EISDIR if path is a directory,
+ * LAWN_STORE_NOT_A_FILE if it is a device, a pipe or a socket; when loading,
+ * LAWN_STORE_TRAILING; or the -errno of a system call. If saving fails, the
+ * temporary file is removed and path is unchanged; but if only flushing the
+ * directory failed, path is the new file. If loading fails, nothing changes
+ * [S2]. The cost is that of lawn_store_save() or lawn_store_load(), plus input
+ * and output; saving waits until the disk has the data. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 
@@ -361,7 +387,7 @@ int lawn_store_load_file(struct lawn_store *store, const char *path);
  * O(size). */
 uint64_t lawn_hash(const uint64_t key[2], const void *bytes, size_t size);
 
-/* Returns a short description of an error of this library. */
+/* Returns a short description of an error of this library. O(1). */
 const char *lawn_store_strerror(int error);
 
 #if !defined LAWN_FREESTANDING

@@ -21,11 +21,12 @@
  *
  * A start or stop that moves the wake-up takes an entry of the submission
  * queue. The caller submits it together with its own entries before it waits.
- * The kernel counts from the submission, so a timer is late by the time that
- * the entry waited in the queue. If the queue is full, the adapter submits all
- * entries in it at once, including those of the caller. Therefore do not start
- * or stop timers between getting an entry and preparing it, nor between the
- * entries of a chain (IOSQE_IO_LINK), which the adapter's entry would join.
+ * The kernel counts the wait from the submission: if the entry remains in the
+ * queue for 1 ms, the timer fires 1 ms late. If the queue is full, the adapter
+ * submits all entries in it at once, including those of the caller. Therefore
+ * do not start or stop timers between io_uring_get_sqe() and the preparation of
+ * the entry. Do not start or stop timers between the entries of a chain
+ * (IOSQE_IO_LINK) either: the adapter's entry would become part of the chain.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Call the
  * functions on the thread that submits to the ring. Link with -llawn_uring
@@ -49,19 +50,20 @@ struct io_uring_cqe;
 
 /* Creates a loop whose timers fire in lawn_uring_handle(). options may be NULL.
  * A clock set in the options must count nanoseconds; arm is ignored; the
- * allocator serves the loop but not the adapter, which uses malloc(). On
- * failure returns NULL and sets errno as lawn_loop_new() does, and to EINVAL if
- * the ring was created with IORING_SETUP_IOPOLL, which does not support
- * timeouts.
- */
+ * allocator serves the loop but not the adapter, which uses malloc(). Returns
+ * NULL and sets errno on failure, like lawn_loop_new(); also EINVAL if the ring
+ * was created with IORING_SETUP_IOPOLL, which does not support timeouts. The
+ * cost is that of lawn_loop_new(). */
 struct lawn_loop *lawn_uring_new(struct io_uring *ring,
                                  const struct lawn_loop_options *options);
 
 /* Handles a completion of the ring. Mark the completion as seen and pass a copy
  * of it, so that a callback may take completions itself. Returns true if the
- * completion belongs to the loop: then due timers have fired. Returns false if
- * it does not; then nothing changes. If loop is NULL, returns true if the
- * completion belongs to any loop, including a freed one.
+ * completion belongs to the loop; if it was the wake-up, due timers have fired.
+ * Returns false if the completion does not belong to the loop; then no timer
+ * fires. If loop is NULL, returns true if the completion belongs to any loop,
+ * including a freed one. The cost is that of lawn_loop_turn(). Each call also
+ * repeats a request for which the submission queue had no room before.
  *
  * If res of a completion that belongs to the loop is an error other than
  * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
@@ -71,11 +73,14 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * a deadline earlier than the refused wake-up makes another request. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
-/* Frees a loop created by lawn_uring_new(). Call it instead of
- * lawn_loop_free(), and before io_uring_queue_exit(). A timeout in flight is
- * canceled: this submits the entries of the queue, and up to three completions
- * follow, see lawn_uring_handle(). loop may be NULL. Returns true; in a
- * callback of a timer it does nothing and returns false. */
+/* Frees a loop created by lawn_uring_new(). If a timeout is in flight, cancels
+ * it: submits a request, and with it all entries of the submission queue. loop
+ * may be NULL. Returns true; in a callback of a timer it does nothing and
+ * returns false. The cost is that of lawn_loop_free() and io_uring_submit(3),
+ * plus the wait until the kernel has taken the entries. After a cancellation,
+ * up to three completions of the freed loop follow; lawn_uring_handle() with a
+ * loop of NULL returns true for them. Call it instead of lawn_loop_free(), and
+ * before io_uring_queue_exit(). */
 bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

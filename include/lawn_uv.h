@@ -11,10 +11,10 @@
  *     uv_run(uv_default_loop(), UV_RUN_DEFAULT);
  *
  * libuv counts milliseconds, and truncates its own time to milliseconds: timers
- * fire up to two milliseconds late, and never early. It does not count the time
- * while the machine is suspended. With LAWN_LOOP_BOOTTIME a timer may be late
- * by that time; if this matters, watch the lawn_loop_fd() of a plain loop
- * instead.
+ * fire up to two milliseconds late, and never early. libuv does not count the
+ * time while the machine is suspended: with LAWN_LOOP_BOOTTIME a timer may be
+ * late by the duration of the suspension. If this matters, watch the
+ * lawn_loop_fd() of a plain loop instead.
  *
  * Call the functions on the thread of libuv's loop. Link with -llawn_uv -llawn
  * -luv. */
@@ -32,14 +32,16 @@ struct uv_loop_s; /* uv_loop_t */
 /* Creates a loop whose timers fire while uv runs. options may be NULL. A clock
  * set in the options must count nanoseconds; arm is ignored; the allocator
  * serves the loop but not the adapter, which uses malloc(). Returns NULL and
- * sets errno on failure, like lawn_loop_new(). */
+ * sets errno on failure, like lawn_loop_new(). The cost is that of
+ * lawn_loop_new(). */
 struct lawn_loop *lawn_uv_new(struct uv_loop_s *uv,
                               const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_uv_new(). Call it instead of lawn_loop_free().
- * As after each uv_close(), libuv's loop must run once more before it is
- * closed. loop may be NULL. Returns true; in a callback of a timer it does
- * nothing and returns false. */
+/* Frees a loop created by lawn_uv_new(). loop may be NULL. Returns true; in a
+ * callback of a timer it does nothing and returns false. The cost is that of
+ * lawn_loop_free() and uv_close(). Call it instead of lawn_loop_free(). As
+ * after each uv_close(), libuv's loop must run once more before it is closed.
+ */
 bool lawn_uv_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -68,9 +68,13 @@
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
  * lawn.h apply to the timers on each worker, with two exceptions for timers
- * started by other threads: those due in the same turn fire in any order, and a
- * timer may be late by up to 1/1024 of its TTL if its message is processed
- * after a start that was made later. In addition:
+ * started by other threads. Those due in the same turn fire in any order. A
+ * timer may be late by up to 1/1024 of its TTL if its worker, before it takes
+ * the message of this start, processes another start that was made after this
+ * one.
+ *
+ * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
+ * calls for each timer that is still running when the workers have ended.
  *   C1  One end: each start ends in exactly one way: the timer fires, is
  *       stopped, is started again, or is made idle by lawn_workers_close(),
  *       which passes it to left().
@@ -78,11 +82,9 @@
  *       most one caller, and then the timer does not fire; false means that the
  *       start has ended or is ending in another way, or that a concurrent start
  *       overrides the stop.
- *   C3  stop_sync waits: after lawn_workers_stop_sync() returned, the library
- *       does not refer to the timer. Neither its callback nor left() of
- *       lawn_workers_close() is running for it, unless the call was made in
- *       that callback or left(). So the caller may free the timer. The callback
- *       and left() may also free their own timer without this call.
+ *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
+ *       does not refer to the timer, and neither its callback nor left() is
+ *       running for it, except a callback or left() that made this call.
  *   C4  One callback: at most one callback of a timer runs at a time, on the
  *       worker that owns the timer.
  *   C5  Local calls are cheap: on the worker that owns the timer, starting and
@@ -98,14 +100,19 @@
  *   C9  Floods: a worker fires due timers after at most a budget of messages,
  *       regardless of the number of waiting messages.
  *
+ * Because of C3, a caller may free a timer after lawn_workers_stop_sync(). The
+ * callback and left() may free their own timer without this call.
+ *
  * Exceptions to C5: the call performs one compare-and-swap on a word of the
  * timer if it is the timer's first start, if other threads have started or
  * stopped the timer, or if the system has no membarrier(2). The first start
- * after a turn takes messages from the mailbox and reads the clock.
+ * after a turn takes messages from the mailboxes, at most the budget of the
+ * options, and reads the clock.
  *
  * Exception to C6: the first call of another thread on a timer that only its
- * worker has used before makes a system call, membarrier(2), and waits if the
- * worker is starting or stopping this timer at that moment.
+ * worker has used before makes a system call, membarrier(2). It then examines
+ * all shards, O(shards), and waits if a worker is starting or stopping this
+ * timer at that moment.
  *
  * MEMORY
  *
@@ -247,18 +254,26 @@ struct lawn_workers_counters {
 
 /* Creates a set without workers. options may be NULL. Returns NULL and sets
  * errno on failure: ENOMEM if there is not enough memory, EINVAL if an option
- * is invalid. */
+ * is invalid. O(shards * (blades + slots)); with routing by owner, the set
+ * begins with one shard. */
 struct lawn_workers *
 lawn_workers_new(const struct lawn_workers_options *options);
 
 /* WORKERS */
 
-/* Adds a worker on a new thread, in which all signals are blocked. The worker
- * takes over its share of the shards if there are more shards than workers,
- * otherwise it gets a new shard. Returns its number, which is below
- * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
+/* Adds a worker on a new thread, in which all signals are blocked. If there are
+ * more shards than workers, the worker takes over its share of the shards.
+ * Otherwise it gets a new shard with routing by owner; with routing by TTL it
+ * gets no shard until another worker is removed. Returns its number, which is
+ * below LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
- * the set is closed. */
+ * the set is closed. On failure the set has the same workers and timers as
+ * before. It may keep memory for the next call; after -EAGAIN it may have one
+ * more shard, and shards may move to other workers.
+ *
+ * O(workers * shards^2 + blades + slots) plus the creation of the thread,
+ * regardless of the number of timers; workers is the largest number of workers
+ * that the set has had. */
 int lawn_workers_add(struct lawn_workers *set);
 
 /* Removes a worker by its number; its shards move to the other workers, with
@@ -268,63 +283,76 @@ int lawn_workers_add(struct lawn_workers *set);
  * lawn_worker_turn(); the thread must then call lawn_worker_detach(). Returns 0
  * or an error: -ENOENT if there is no such worker; -EBUSY if it is the last
  * worker; -EDEADLK if called on a worker of the set; -ESHUTDOWN if the set is
- * closed. */
+ * closed. On failure nothing changes. O(workers * shards^2), see
+ * lawn_workers_add(), plus the wait for the end of the thread, which completes
+ * its current turn. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, like lawn_workers_add() does with a new
  * thread. Returns NULL and sets errno on failure: EBUSY if the thread is
- * already a worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). */
+ * already a worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). On
+ * failure nothing changes, except that the set may keep memory for the next
+ * call. O(workers * shards^2 + blades + slots), see lawn_workers_add(). */
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
 /* Ends the calling thread's role as a worker. Its shards move to the other
  * workers. If it was the last worker, they remain in the set and the timers
- * wait for the next worker. Does nothing in a callback. A worker thread must
- * not exit without this call: its timers and lawn_workers_close() would wait
- * forever. */
+ * wait for the next worker. Does nothing in a callback. O(workers * shards^2),
+ * see lawn_workers_add(). A worker thread must not exit without this call: its
+ * timers and lawn_workers_close() would wait forever. */
 void lawn_worker_detach(struct lawn_worker *worker);
 
-/* Runs the worker until it has ended, see lawn_worker_ended(). Call
- * lawn_worker_detach() afterward. Returns 0, or -EDEADLK in a callback. */
+/* Runs the worker until it has ended, see lawn_worker_ended(). Returns 0, or
+ * -EDEADLK in a callback; then nothing changes. Blocks while there is nothing
+ * to do; each turn costs as much as lawn_worker_turn(). Call
+ * lawn_worker_detach() afterward. */
 int lawn_worker_run(struct lawn_worker *worker);
 
 /* Runs one turn: takes up to budget messages and fires up to budget due timers.
  * Returns the time of the next turn on the set's clock: a time in the past if
- * more work is waiting, LAWN_NEVER if nothing is scheduled. If another thread
- * schedules earlier work, lawn_worker_fd() becomes readable. In a callback it
- * does nothing and returns LAWN_NEVER. */
+ * more work is waiting, LAWN_NEVER if nothing is scheduled. In a callback it
+ * does nothing and returns LAWN_NEVER. The cost is that of lawn_mow() and
+ * lawn_next() for each shard of the worker, plus O(shards of the worker) for
+ * each message; after lawn_workers_close() was called, also O(timers). If
+ * another thread schedules earlier work, lawn_worker_fd() becomes readable. */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
- * and no work remains. The event loop should then detach it, because
+ * and no work remains. O(1). The event loop should then detach it, because
  * lawn_workers_close() waits for that. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
 /* Returns a file descriptor that becomes readable when a turn is needed before
- * the time that the last lawn_worker_turn() returned. Wait for it in an event
- * loop; do not read or close it. Returns -errno if the system cannot create it.
- */
+ * the time that the last lawn_worker_turn() returned. Returns an error on
+ * failure: -ENOSYS if the system has no eventfd(2), or the -errno of that call;
+ * then nothing changes. O(1); the first call creates the descriptor. Wait for
+ * it in an event loop; do not read or close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the time from which TTLs started on this worker
- * count. lawn_worker_update() sets this time from the clock. Both may be called
- * on the worker's thread only. The time is also set when lawn_worker_turn()
- * begins, before each callback, and by the first start after
- * lawn_worker_turn(). The TTLs of all timers that an event loop starts between
- * two turns thus count from the first of these starts. */
+ * count. lawn_worker_update() sets this time from the set's clock. Both may be
+ * called on the worker's thread only. lawn_worker_now() takes O(1),
+ * lawn_worker_update() O(shards of the worker).
+ *
+ * The time is also set when lawn_worker_turn() begins, before each callback,
+ * and by the first start after lawn_worker_turn(). The TTLs of all timers that
+ * an event loop starts between two turns thus count from the first of these
+ * starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
-/* Return the number of the worker, and its set. */
+/* Return the number of the worker, and its set. O(1). */
 unsigned lawn_worker_number(const struct lawn_worker *worker);
 struct lawn_workers *lawn_worker_set(const struct lawn_worker *worker);
 
 /* Returns the worker of the calling thread, or NULL if the thread is not a
- * worker. */
+ * worker. O(1). */
 struct lawn_worker *lawn_workers_self(void);
 
 /* Makes the calling thread act as another worker, or as none if worker is NULL.
- * Returns its previous worker. For deterministic tests that run several workers
- * in turn on one thread, with their own clock. */
+ * Returns its previous worker. O(1). For deterministic tests that run several
+ * workers in turn on one thread, with a clock that the test sets in the
+ * options. */
 struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* STARTING AND STOPPING */
@@ -332,7 +360,8 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
  * start with a deadline is routed by owner. Returns 0, or -ESHUTDOWN if the set
- * is closed; then nothing changes. O(1). */
+ * is closed; then nothing changes. O(1), apart from the exceptions to C5 and
+ * C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
@@ -341,43 +370,49 @@ int lawn_workers_start_at(struct lawn_workers *set,
 /* Starts a timer like lawn_workers_start(), on the worker with the given
  * number. A timer that runs on another worker moves. With routing by TTL,
  * worker is ignored. Returns 0, -ENOENT if there is no such worker, or
- * -ESHUTDOWN; on failure nothing changes. O(1). */
+ * -ESHUTDOWN; on failure nothing changes. O(1), apart from the exceptions to C5
+ * and C6. */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
 /* Stops a timer. Returns true if it was running: it does not fire [C2]. Returns
- * false if it was idle or has fired, or if its callback is about to run or
- * running. Do not free the timer before lawn_workers_stop_sync() has returned,
- * because the library may refer to its memory until the deadline. On a thread
- * other than the timer's worker the call costs one compare-and-swap, and causes
- * no work for the worker until the deadline. O(1). */
+ * false if it was idle or has fired, if its callback is about to run or
+ * running, or if a concurrent start overrides the stop. O(1), apart from the
+ * exceptions to C5 and C6. On a thread other than the timer's worker the call
+ * costs one compare-and-swap, and causes no work for the worker until the
+ * deadline. Do not free the timer before lawn_workers_stop_sync() has returned,
+ * because the library may refer to its memory until the deadline. */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
 /* Stops a timer like lawn_workers_stop(), and waits until its callback is not
  * running and the library does not refer to the timer [C3]. If the timer is
  * started again in the meantime, for example by its callback, that start is
- * stopped as well. Returns what lawn_workers_stop() returns.
+ * stopped as well. Returns what lawn_workers_stop() returns. The cost is that
+ * of lawn_workers_stop() plus the wait.
  *
- * In the timer's own callback it does not wait for that callback. In left() it
- * does not wait. On another thread, while lawn_workers_close() calls left(), it
- * waits until left() has returned for this timer; if left() has not yet been
- * called for this timer, it waits until left() has returned for all timers of
- * the same shard. It waits forever if two workers wait for each other's
- * callbacks; if a callback or left() waits for the caller, for example for a
- * lock that the caller holds; or if the set is open and no worker takes turns.
- */
+ * In the timer's own callback the call does not wait for that callback. In
+ * left() it does not wait. On another thread, while lawn_workers_close() calls
+ * left(), there are two cases. If left() is running for this timer, the call
+ * waits until left() has returned for it. If left() has not been called for
+ * this timer yet, the timer is stopped and left() is not called for it; the
+ * call waits until left() has returned for all other timers of the shard.
+ *
+ * The call waits forever if two workers wait for each other's callbacks; if a
+ * callback or left() waits for the caller, for example for a lock that the
+ * caller holds; or if the set is open and no worker takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
-/* Returns the current time of the set's clock. */
+/* Returns the current time of the set's clock. O(1). */
 uint64_t lawn_workers_now(const struct lawn_workers *set);
 
-/* Returns true if the timer is running at some moment during the call. */
+/* Returns true if the timer is running at some moment during the call. O(1). */
 bool lawn_workers_pending(const struct lawn_workers_timer *timer);
 
-/* Makes all workers read the clock. */
+/* Wakes all workers, so that each of them reads the set's clock and fires due
+ * timers. O(workers). */
 void lawn_workers_wake(struct lawn_workers *set);
 
 /* CLOSING */
@@ -397,11 +432,13 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
  * until still fire when they are due; then the workers end. If until is 0, they
  * end at once; if it is the current time, after firing the due timers; if it is
- * LAWN_NEVER, after the last timer has fired. Waits until all workers have
+ * LAWN_NEVER, after the last timer has fired. Blocks until all workers have
  * ended, including the detaching of attached threads. Then makes the remaining
  * timers idle and calls left for each of them, unless left is NULL. Returns the
  * number of these timers. Returns 0 at once if the set is already closed, and
- * if called on a worker of the set, where it does nothing.
+ * if called on a worker of the set, where it does nothing. The cost is the
+ * wait, plus O(timers + shards^2 + shards * blades) after the workers have
+ * ended.
  *
  * A start that is in progress when the set is closed either fails and changes
  * nothing, or ends like any other start: the timer fires, is stopped, is
@@ -411,25 +448,27 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
-/* Closes the set at once, unless it is closed, and frees it. No thread may use
- * the set afterward. If the caller is a worker of the set, it is detached. Must
- * not be called in a callback. set may be NULL. */
+/* Closes the set at once, unless it is closed, and frees it. set may be NULL.
+ * The cost is that of lawn_workers_close(). If the caller is a worker of the
+ * set, it is detached. No thread may use the set afterward. Must not be called
+ * in a callback. */
 void lawn_workers_free(struct lawn_workers *set);
 
 /* STATISTICS AND CHECKS */
 
 /* Fill *out with the counters of all workers since the set was created, or of
  * one worker since it was added. lawn_workers_stats_of() returns false if there
- * is no such worker. May be called on any thread while the workers run; the
- * values are from about the same moment. */
+ * is no such worker; then *out is unchanged. O(workers + shards). May be called
+ * on any thread while the workers run; the values are from about the same
+ * moment. */
 void lawn_workers_stats(struct lawn_workers *set,
                         struct lawn_workers_counters *out);
 bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,
                            struct lawn_workers_counters *out);
 
 #if !defined LAWN_FREESTANDING
-/* Checks all invariants, like lawn_check(). Returns true if they hold. Call it
- * only while no other thread uses the set. */
+/* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
+ * of the set). Call it only while no other thread uses the set. */
 bool lawn_workers_check(struct lawn_workers *set, FILE *out);
 #endif
 

@@ -190,13 +190,33 @@ replicate(struct call *call, const char *verb, size_t words)
     call->applied = true;
 }
 
+/* Replies that the last group of words after the verb is incomplete. */
+static void
+refuse_incomplete(struct call *call)
+{
+    host_error(call->host, args_syntax_missing("argument", call->args[2]));
+}
+
+/* Returns whether this number of words follows the verb; otherwise after an
+ * error reply. */
+static bool
+has_words(struct call *call, size_t count)
+{
+    if (call->count < count + 3) {
+        refuse_incomplete(call);
+    } else if (call->count > count + 3) {
+        host_error(call->host, args_syntax_near(call->args[count + 3]));
+    }
+    return call->count == count + 3;
+}
+
 static void
 apply_settings(struct call *call)
 {
     struct queue_settings settings = {0};
 
     if (call->count < 5 || call->count % 2 == 0) {
-        host_error(call->host, ARGS_SYNTAX);
+        refuse_incomplete(call);
         return;
     }
     if (call->queue != NULL) {
@@ -205,7 +225,7 @@ apply_settings(struct call *call)
     for (size_t i = 3; i < call->count; i += 2) {
         if (args_parse_setting(call->args[i], call->args[i + 1], true,
                                &settings) != ARGS_SET) {
-            host_error(call->host, ARGS_SYNTAX);
+            host_error(call->host, args_syntax_near(call->args[i]));
             return;
         }
     }
@@ -235,8 +255,11 @@ apply_sink(struct call *call)
 {
     struct queue_sink sink = {.kind = QUEUE_SINK_NONE};
 
-    if (call->count != 7 || !parse_sink(call->args + 3, &sink)) {
-        host_error(call->host, ARGS_SYNTAX);
+    if (!has_words(call, 4)) {
+        return;
+    }
+    if (!parse_sink(call->args + 3, &sink)) {
+        host_error(call->host, args_syntax_near(call->args[3]));
         return;
     }
     if (!commands_open(call)) {
@@ -256,9 +279,11 @@ apply_token(struct call *call)
 {
     uint64_t token = 0;
 
-    if (call->count != 4 ||
-        !args_parse_number(call->args[3], 0, ARGS_TOKEN_MAX, &token)) {
-        host_error(call->host, ARGS_SYNTAX);
+    if (!has_words(call, 1)) {
+        return;
+    }
+    if (!args_parse_number(call->args[3], 0, ARGS_TOKEN_MAX, &token)) {
+        host_error(call->host, args_syntax_near(call->args[3]));
         return;
     }
     if (call->queue != NULL) {
@@ -277,13 +302,13 @@ apply_events(struct call *call, const struct apply_verb *verb)
     struct apply_group group = {0};
 
     if (count == 0 || count % verb->words != 0) {
-        host_error(call->host, ARGS_SYNTAX);
+        refuse_incomplete(call);
         return;
     }
     size_t i = 0;
     for (i = 0; i < count; i += verb->words) {
         if (!verb->read(words + i, &group)) {
-            host_error(call->host, ARGS_SYNTAX);
+            host_error(call->host, args_syntax_near(words[i]));
             return;
         }
     }
@@ -330,5 +355,5 @@ apply_command(struct call *call)
             return;
         }
     }
-    host_error(call->host, ARGS_SYNTAX);
+    host_error(call->host, args_syntax_near(verb));
 }

@@ -10,10 +10,13 @@
 
 #include <stdio.h>
 
+#define NO_TIME ARGS_SYNTAX ": missing DELAY or AT"
+
 /* The remaining arguments. */
 struct args_words {
     const struct bytes *at;
     size_t count;
+    bool missing; /* the only one left is an option without its value */
 };
 
 /* Not tolower(), which depends on the locale. */
@@ -71,6 +74,57 @@ args_parse_signed(struct bytes word, uint64_t max, int64_t *out)
     return true;
 }
 
+/* Returns a text that is valid until the next call. */
+static const char *
+quote_in_error(const char *before, struct bytes word)
+{
+    static char text[sizeof(ARGS_SYNTAX) + 40 + ARGS_QUOTE_MAX];
+    char quoted[ARGS_QUOTE_MAX + 1];
+    bool cut = word.size > ARGS_QUOTE_MAX;
+    size_t size = cut ? ARGS_QUOTE_MAX : word.size;
+
+    for (size_t i = 0; i < size; i++) {
+        quoted[i] = word.at[i];
+        if (quoted[i] < ' ' || quoted[i] > '~' || quoted[i] == '\'') {
+            quoted[i] = '?';
+        }
+    }
+    quoted[size] = '\0';
+    (void)snprintf(text, sizeof(text), ARGS_SYNTAX "%s '%s%s'", before, quoted,
+                   cut ? "..." : "");
+    return text;
+}
+
+const char *
+args_syntax_near(struct bytes word)
+{
+    return quote_in_error(" near", word);
+}
+
+const char *
+args_syntax_missing(const char *what, struct bytes word)
+{
+    char before[32];
+
+    (void)snprintf(before, sizeof(before), ": missing %s of", what);
+    return quote_in_error(before, word);
+}
+
+/* Returns the error for the next argument, which no option consumed. */
+static const char *
+refuse_next(const struct args_words *words)
+{
+    return words->missing ? args_syntax_missing("argument", words->at[0])
+                          : args_syntax_near(words->at[0]);
+}
+
+/* Returns the error for arguments after the last one, or NULL. */
+static const char *
+refuse_rest(const struct args_words *words)
+{
+    return words->count > 0 ? args_syntax_near(words->at[0]) : NULL;
+}
+
 /* Consumes the next argument if it is this option and was not seen before. */
 static bool
 take_word(struct args_words *words, const char *name, bool *seen)
@@ -89,6 +143,9 @@ static bool
 take_value(struct args_words *words, const char *name, bool *seen,
            struct bytes *value)
 {
+    if (words->count == 1 && !*seen && args_is(words->at[0], name)) {
+        words->missing = true;
+    }
     if (words->count < 2 || !take_word(words, name, seen)) {
         return false;
     }
@@ -178,7 +235,7 @@ take_lease(struct args_words *words, bool *seen, uint64_t *out,
 const char *
 args_parse_push(const struct bytes *words, size_t count, struct args_push *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool every = false;
     bool times = false;
@@ -199,15 +256,20 @@ args_parse_push(const struct bytes *words, size_t count, struct args_push *out)
             !take_number(&left, "TRIES", 0, ARGS_TRIES_MAX, &tries, &out->tries,
                          "ERR tries is not an integer or out of range",
                          &error)) {
-            return ARGS_SYNTAX;
+            return refuse_next(&left);
         }
         if (error != NULL) {
             return error;
         }
     }
-    if (out->time.how == ARGS_NEVER || (out->absent && out->present) ||
-        (times && !every)) {
-        return ARGS_SYNTAX;
+    if (out->time.how == ARGS_NEVER) {
+        return NO_TIME;
+    }
+    if (out->absent && out->present) {
+        return ARGS_SYNTAX ": NX and XX exclude each other";
+    }
+    if (times && !every) {
+        return ARGS_SYNTAX ": TIMES requires EVERY";
     }
     return NULL;
 }
@@ -216,12 +278,15 @@ const char *
 args_parse_mpush(const struct bytes *words, size_t count,
                  struct args_mpush *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
 
     *out = (struct args_mpush){0};
-    if (!take_time(&left, false, &out->time, &error) || left.count == 0) {
-        return ARGS_SYNTAX;
+    if (!take_time(&left, false, &out->time, &error)) {
+        return count > 0 ? refuse_next(&left) : NO_TIME;
+    }
+    if (left.count == 0) {
+        return ARGS_SYNTAX ": missing count of pairs";
     }
     if (error != NULL) {
         return error;
@@ -233,7 +298,7 @@ args_parse_mpush(const struct bytes *words, size_t count,
     out->pairs = left.at + 1;
     out->count = (left.count - 1) / 2;
     if ((left.count - 1) % 2 != 0 || pairs != out->count) {
-        return ARGS_SYNTAX;
+        return ARGS_SYNTAX ": count is not the number of pairs";
     }
     return NULL;
 }
@@ -242,7 +307,7 @@ const char *
 args_parse_touch(const struct bytes *words, size_t count,
                  struct args_touch *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
 
     *out = (struct args_touch){0};
@@ -250,14 +315,17 @@ args_parse_touch(const struct bytes *words, size_t count,
         if (!take_time(&left, true, &out->time, &error) &&
             !take_word(&left, "GT", &out->later) &&
             !take_word(&left, "LT", &out->earlier)) {
-            return ARGS_SYNTAX;
+            return refuse_next(&left);
         }
         if (error != NULL) {
             return error;
         }
     }
-    if (out->time.how == ARGS_NEVER || (out->later && out->earlier)) {
-        return ARGS_SYNTAX;
+    if (out->time.how == ARGS_NEVER) {
+        return ARGS_SYNTAX ": missing DELAY, AT or BY";
+    }
+    if (out->later && out->earlier) {
+        return ARGS_SYNTAX ": GT and LT exclude each other";
     }
     return NULL;
 }
@@ -265,7 +333,7 @@ args_parse_touch(const struct bytes *words, size_t count,
 const char *
 args_parse_poll(const struct bytes *words, size_t count, struct args_poll *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool counted = false;
 
@@ -274,7 +342,7 @@ args_parse_poll(const struct bytes *words, size_t count, struct args_poll *out)
         if (!take_count(&left, &counted, &out->count, &error) &&
             !take_block(&left, &out->block, &out->timeout, &error) &&
             !take_word(&left, "META", &out->meta)) {
-            return ARGS_SYNTAX;
+            return refuse_next(&left);
         }
         if (error != NULL) {
             return error;
@@ -287,7 +355,7 @@ const char *
 args_parse_lease(const struct bytes *words, size_t count,
                  struct args_lease *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool leased = false;
     bool counted = false;
@@ -297,7 +365,7 @@ args_parse_lease(const struct bytes *words, size_t count,
         if (!take_lease(&left, &leased, &out->lease, &error) &&
             !take_count(&left, &counted, &out->count, &error) &&
             !take_block(&left, &out->block, &out->timeout, &error)) {
-            return ARGS_SYNTAX;
+            return refuse_next(&left);
         }
         if (error != NULL) {
             return error;
@@ -317,7 +385,7 @@ args_parse_token(struct bytes word, uint64_t *out)
 const char *
 args_parse_nack(const struct bytes *words, size_t count, struct args_time *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool seen = false;
 
@@ -325,35 +393,38 @@ args_parse_nack(const struct bytes *words, size_t count, struct args_time *out)
     if (count > 0 &&
         !take_ms(&left, "DELAY", 0, &seen, &out->ms,
                  "ERR delay is not an integer or out of range", &error)) {
-        return ARGS_SYNTAX;
+        return refuse_next(&left);
     }
-    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
+    return error != NULL ? error : refuse_rest(&left);
 }
 
 const char *
 args_parse_extend(const struct bytes *words, size_t count, uint64_t *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool seen = false;
 
-    if (!take_lease(&left, &seen, out, &error)) {
-        return ARGS_SYNTAX;
+    if (count == 0) {
+        return ARGS_SYNTAX ": missing LEASE";
     }
-    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
+    if (!take_lease(&left, &seen, out, &error)) {
+        return refuse_next(&left);
+    }
+    return error != NULL ? error : refuse_rest(&left);
 }
 
 const char *
 args_parse_scan(const struct bytes *words, size_t count, struct args_scan *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool counted = false;
     bool stated = false;
 
     *out = (struct args_scan){.count = 10};
     if (count == 0) {
-        return ARGS_SYNTAX;
+        return ARGS_SYNTAX ": missing cursor";
     }
     left.at++;
     left.count--;
@@ -366,7 +437,7 @@ args_parse_scan(const struct bytes *words, size_t count, struct args_scan *out)
             error = args_parse_state(&state, 1, &out->state);
         } else if (!take_count(&left, &counted, &out->count, &error) &&
                    !take_value(&left, "MATCH", &out->match, &out->pattern)) {
-            return ARGS_SYNTAX;
+            return refuse_next(&left);
         }
         if (error != NULL) {
             return error;
@@ -378,7 +449,7 @@ args_parse_scan(const struct bytes *words, size_t count, struct args_scan *out)
 const char *
 args_parse_count(const struct bytes *words, size_t count, uint64_t *out)
 {
-    struct args_words left = {words, count};
+    struct args_words left = {words, count, false};
     const char *error = NULL;
     bool seen = false;
 
@@ -386,16 +457,19 @@ args_parse_count(const struct bytes *words, size_t count, uint64_t *out)
         return NULL;
     }
     if (!take_count(&left, &seen, out, &error)) {
-        return ARGS_SYNTAX;
+        return refuse_next(&left);
     }
-    return error != NULL ? error : left.count > 0 ? ARGS_SYNTAX : NULL;
+    return error != NULL ? error : refuse_rest(&left);
 }
 
 const char *
 args_parse_with_meta(const struct bytes *words, size_t count, bool *out)
 {
-    *out = count == 1 && args_is(words[0], "META");
-    return count == 0 || *out ? NULL : ARGS_SYNTAX;
+    struct args_words left = {words, count, false};
+
+    *out = false;
+    (void)take_word(&left, "META", out);
+    return refuse_rest(&left);
 }
 
 const char *
@@ -409,14 +483,16 @@ args_parse_state(const struct bytes *words, size_t count, enum args_state *out)
                   {"LEASED", ARGS_LEASED},
                   {"DEAD", ARGS_DEAD}};
 
+    struct args_words left = {words, count, false};
+    bool stated = false;
+
     *out = ARGS_ANY;
-    for (size_t i = 0; count == 1 && i < sizeof(states) / sizeof(*states);
-         i++) {
-        if (args_is(words[0], states[i].name)) {
+    for (size_t i = 0; i < sizeof(states) / sizeof(*states); i++) {
+        if (take_word(&left, states[i].name, &stated)) {
             *out = states[i].state;
         }
     }
-    return count == 0 || *out != ARGS_ANY ? NULL : ARGS_SYNTAX;
+    return refuse_rest(&left);
 }
 
 const char *const args_set_names[ARGS_SETS] = {

@@ -2,9 +2,10 @@
  * properties that LAWN.APPLY writes for an event. Independent of the server.
  * Allocates no memory: results point into the arguments.
  *
- * Functions that return text return NULL on success, and otherwise the error to
- * reply with. After an error *out is unspecified. Options are accepted in any
- * order and in any letter case, each at most once.
+ * Functions that return text return NULL on success, otherwise the error to
+ * reply with; *out is then unspecified. The text is valid until the next syntax
+ * error. Options are accepted in any order and in any letter case, each at most
+ * once.
  */
 #ifndef ARGS_H
 #define ARGS_H
@@ -25,6 +26,14 @@
 #define ARGS_RESOLUTION_MAX UINT64_C(86400000)
 
 #define ARGS_SYNTAX "ERR syntax error"
+/* The number of bytes of an argument that a syntax error quotes. */
+#define ARGS_QUOTE_MAX 64u
+
+/* Return the syntax errors "... near 'WORD'" and "...: missing WHAT of 'WORD'".
+ * The word is quoted as printable ASCII: other bytes and ' become '?', and a
+ * word of more than ARGS_QUOTE_MAX bytes ends with "...". */
+const char *args_syntax_near(struct bytes word);
+const char *args_syntax_missing(const char *what, struct bytes word);
 
 /* Returns true if the word equals name, regardless of letter case. */
 bool args_is(struct bytes word, const char *name);

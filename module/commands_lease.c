@@ -310,7 +310,8 @@ commands_ack(struct call *call)
     size_t count = (call->count - 2) / 2;
 
     if (call->count % 2 != 0) {
-        host_error(call->host, ARGS_SYNTAX);
+        host_error(call->host,
+                   args_syntax_missing("token", call->args[call->count - 1]));
         return;
     }
     struct commands_batch batch;

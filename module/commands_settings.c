@@ -110,9 +110,13 @@ commands_config(struct call *call)
         reply_some(call);
         return;
     }
-    if (!args_is(call->args[2], "SET") || call->count < 5 ||
-        call->count % 2 == 0) {
-        host_error(call->host, ARGS_SYNTAX);
+    if (!args_is(call->args[2], "SET")) {
+        host_error(call->host, args_syntax_near(call->args[2]));
+        return;
+    }
+    if (call->count < 5 || call->count % 2 == 0) {
+        host_error(call->host, args_syntax_missing(
+                                   "argument", call->args[call->count - 1]));
         return;
     }
     if (call->queue != NULL) {

@@ -46,30 +46,33 @@ parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
 
     *out = (struct queue_sink){0};
     if (!args_parse_sink(words[0], &out->kind)) {
-        return ARGS_SYNTAX;
+        return args_syntax_near(words[0]);
     }
     if (out->kind != QUEUE_SINK_NONE) {
         if (at == count) {
-            return ARGS_SYNTAX;
+            return args_syntax_missing("argument", words[0]);
         }
         out->to = words[at++];
     }
     if (out->kind == QUEUE_SINK_STREAM && at < count &&
         args_is(words[at], "MAXLEN")) {
-        at++;
+        struct bytes option = words[at++];
         at += at < count && bytes_equal(words[at], bytes_of("~"));
         if (at == count) {
-            return ARGS_SYNTAX;
+            return args_syntax_missing("argument", option);
         }
         if (!args_parse_number(words[at++], 1, ARGS_COUNT_MAX, &out->maxlen)) {
             return "ERR maxlen is not an integer or out of range";
         }
     }
-    if (at + 2 == count && args_is(words[at], "DEADLETTER")) {
+    if (at < count && args_is(words[at], "DEADLETTER")) {
+        if (at + 1 == count) {
+            return args_syntax_missing("argument", words[at]);
+        }
         out->dead = words[at + 1];
         at += 2;
     }
-    return at == count ? NULL : ARGS_SYNTAX;
+    return at == count ? NULL : args_syntax_near(words[at]);
 }
 
 /* Checks a well-formed sink. Returns NULL or the error. */

@@ -84,8 +84,8 @@ static int call_timed_out(RedisModuleCtx *ctx, RedisModuleString **argv,
 
 /* Returns REDISMODULE_ERR if the client remains blocked. */
 static int
-run(struct server_entry *entry, enum server_why why, RedisModuleCtx *ctx,
-    RedisModuleString **argv, int argc)
+run_command(struct server_entry *entry, enum server_why why,
+            RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     if (server_probing) {
         RedisModule_ReplyWithSimpleString(ctx, "OK");
@@ -131,8 +131,8 @@ call_woken(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
     if (waiters_is_empty(RedisModule_GetSelectedDb(ctx), name)) {
         return REDISMODULE_ERR;
     }
-    int result = run(RedisModule_GetBlockedClientPrivateData(ctx), SERVER_WOKEN,
-                     ctx, argv, argc);
+    int result = run_command(RedisModule_GetBlockedClientPrivateData(ctx),
+                             SERVER_WOKEN, ctx, argv, argc);
     if (result == REDISMODULE_ERR) {
         waiters_set_empty(RedisModule_GetSelectedDb(ctx), name);
     }
@@ -143,8 +143,8 @@ static int
 call_timed_out(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {
     server_counts.timed_out++;
-    return run(RedisModule_GetBlockedClientPrivateData(ctx), SERVER_TIMED_OUT,
-               ctx, argv, argc);
+    return run_command(RedisModule_GetBlockedClientPrivateData(ctx),
+                       SERVER_TIMED_OUT, ctx, argv, argc);
 }
 
 int
@@ -156,5 +156,5 @@ server_call(struct server_entry *entry, RedisModuleCtx *ctx,
         report_key_positions(entry->command, ctx, argv, argc);
         return REDISMODULE_OK;
     }
-    return run(entry, SERVER_CALLED, ctx, argv, argc);
+    return run_command(entry, SERVER_CALLED, ctx, argv, argc);
 }

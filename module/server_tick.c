@@ -19,8 +19,8 @@
 struct tick_limits tick_limits = {.events = 1000, .us = 2000};
 struct tick_counts tick_counts;
 
-/* The processing of one key. */
-struct look {
+/* The visit of one key. */
+struct key_visit {
     RedisModuleCtx *ctx;
     int db;
     RedisModuleString *name;
@@ -32,23 +32,23 @@ struct look {
 };
 
 static void
-notify(const struct look *look, const char *event)
+notify(const struct key_visit *visit, const char *event)
 {
-    RedisModule_NotifyKeyspaceEvent(look->ctx, REDISMODULE_NOTIFY_MODULE, event,
-                                    look->name);
+    RedisModule_NotifyKeyspaceEvent(visit->ctx, REDISMODULE_NOTIFY_MODULE,
+                                    event, visit->name);
 }
 
 /* Promotes due and dead events; if there is a sink, no more due events than can
  * be delivered. Returns the number of due events. */
 static uint64_t
-promote_due(const struct look *look, struct queue *queue)
+promote_due(const struct key_visit *visit, struct queue *queue)
 {
     bool sink = queue_sink_of(queue)->kind != QUEUE_SINK_NONE;
-    uint64_t due = queue_promote_due(queue, look->times.now,
-                                     sink ? look->budget : PROMOTE_STEP);
-    while (!sink && queue_next_waiting(queue) <= look->times.now &&
-           clock_us(CLOCK_MONOTONIC) < look->times.end) {
-        due = queue_promote_due(queue, look->times.now, PROMOTE_STEP);
+    uint64_t due = queue_promote_due(queue, visit->times.now,
+                                     sink ? visit->budget : PROMOTE_STEP);
+    while (!sink && queue_next_waiting(queue) <= visit->times.now &&
+           clock_us(CLOCK_MONOTONIC) < visit->times.end) {
+        due = queue_promote_due(queue, visit->times.now, PROMOTE_STEP);
     }
     return due;
 }
@@ -57,7 +57,7 @@ promote_due(const struct look *look, struct queue *queue)
  * false if the key is paused. Uses the same time as clients that poll the key:
  * if the clock was set back, due events stay due. */
 static bool
-find_due(struct look *look, struct queue *queue)
+find_due(struct key_visit *visit, struct queue *queue)
 {
     *queue_armed(queue) = LAWN_NEVER;
     if (queue_settings_of(queue)->paused) {
@@ -68,24 +68,24 @@ find_due(struct look *look, struct queue *queue)
     if (now < queue_now(queue)) {
         now = queue_now(queue);
     }
-    look->times.wall = now_us / 1000;
-    look->times.now = now;
+    visit->times.wall = now_us / 1000;
+    visit->times.now = now;
     bool fires = false;
     /* Advance the queue's time even if nothing is due. Delays count from it. So
      * if the clock is set back next, new events are not due before this
      * time. */
     queue_set_now(queue, now);
-    if (promote_due(look, queue) > 0) {
-        fires = queue_latest_ready(queue) >= look->armed;
+    if (promote_due(visit, queue) > 0) {
+        fires = queue_latest_ready(queue) >= visit->armed;
         if (fires) {
-            lateness_count(queue_next(queue), look->armed, now_us);
+            lateness_count(queue_next(queue), visit->armed, now_us);
         }
     }
     if (queue_died(queue)) {
-        notify(look, "lawn.dead");
+        notify(visit, "lawn.dead");
     }
     if (fires) {
-        notify(look, "lawn.fire");
+        notify(visit, "lawn.fire");
     }
     return true;
 }
@@ -93,79 +93,79 @@ find_due(struct look *look, struct queue *queue)
 /* Delivers events to the sink or unblocks clients, and schedules the key again.
  * If there is a sink, clients get only the events that it refuses. */
 static void
-serve(struct look *look, struct queue *queue)
+serve(struct key_visit *visit, struct queue *queue)
 {
     const struct queue_sink *sink = queue_sink_of(queue);
     uint64_t next = LAWN_NEVER;
-    bool waits = queue_promote_due(queue, look->times.now, 0) > 0;
+    bool waits = queue_promote_due(queue, visit->times.now, 0) > 0;
     if ((waits && sink->kind != QUEUE_SINK_NONE) ||
         (sink->dead.size > 0 && queue_dead_count(queue) > 0)) {
-        drain_start(queue, look->db, look->name);
-        next = handover_run(look->ctx, look->name, queue, &look->times,
-                            &look->budget);
+        drain_start(queue, visit->db, visit->name);
+        next = handover_run(visit->ctx, visit->name, queue, &visit->times,
+                            &visit->budget);
         if (!drain_end(queue)) {
             return;
         }
     }
     if (sink->kind != QUEUE_SINK_NONE &&
-        (next <= look->times.wall || next == LAWN_NEVER)) {
+        (next <= visit->times.wall || next == LAWN_NEVER)) {
         waits = false;
     }
     if (waits) {
-        waiters_signal(look->ctx, look->name);
+        waiters_signal(visit->ctx, visit->name);
     }
     /* Events that are due by the key's time are due now, whatever the clock
      * shows. */
     uint64_t coming = queue_next_waiting(queue);
-    if (coming <= look->times.now) {
-        coming = look->times.wall;
+    if (coming <= visit->times.now) {
+        coming = visit->times.wall;
     }
     if (coming < next) {
         next = coming;
     }
     if (next != LAWN_NEVER) {
-        schedule_key(look->db, keys_bytes(look->name), queue, next);
+        schedule_key(visit->db, keys_bytes(visit->name), queue, next);
     }
 }
 
 static void
-look_at(struct look *look, struct bytes name)
+visit_key(struct key_visit *visit, struct bytes name)
 {
-    bool retry = look->db < 0;
+    bool retry = visit->db < 0;
     if (retry) {
-        look->db = SCHEDULE_RETRY_DB(look->db);
+        visit->db = SCHEDULE_RETRY_DB(visit->db);
     }
-    look->name = RedisModule_CreateString(NULL, name.at, name.size);
-    RedisModule_SelectDb(look->ctx, look->db);
-    struct queue *queue = keys_peek(look->ctx, look->name);
+    visit->name = RedisModule_CreateString(NULL, name.at, name.size);
+    RedisModule_SelectDb(visit->ctx, visit->db);
+    struct queue *queue = keys_peek(visit->ctx, visit->name);
     if (queue != NULL && retry) {
-        waiters_signal(look->ctx, look->name);
-    } else if (queue != NULL && find_due(look, queue)) {
+        waiters_signal(visit->ctx, visit->name);
+    } else if (queue != NULL && find_due(visit, queue)) {
         /* A subscribed module may have changed the key. */
-        queue = keys_peek(look->ctx, look->name);
+        queue = keys_peek(visit->ctx, visit->name);
         if (queue != NULL) {
-            serve(look, queue);
+            serve(visit, queue);
         }
     }
-    RedisModule_FreeString(NULL, look->name);
+    RedisModule_FreeString(NULL, visit->name);
 }
 
 /* Processes the keys whose time has come. Returns true if some are left. */
 static bool
-look_at_due_keys(RedisModuleCtx *ctx, uint64_t now, uint64_t end)
+visit_due_keys(RedisModuleCtx *ctx, uint64_t now, uint64_t end)
 {
-    struct look look = {
+    struct key_visit visit = {
         .ctx = ctx, .times = {.end = end}, .budget = tick_limits.events};
     struct bytes name;
     while (registry_next() <= now) {
-        if (look.budget == 0 || clock_us(CLOCK_MONOTONIC) >= end) {
+        if (visit.budget == 0 || clock_us(CLOCK_MONOTONIC) >= end) {
             return true;
         }
-        if (!registry_pop(now, &look.db, &name, &look.armed)) {
+        if (!registry_pop(now, &visit.db, &name, &visit.armed)) {
             break;
         }
-        look_at(&look, name);
-        look.budget -= look.budget > 0;
+        visit_key(&visit, name);
+        visit.budget -= visit.budget > 0;
     }
     return false;
 }
@@ -205,7 +205,7 @@ tick_run(RedisModuleCtx *ctx, void *data)
     }
     uint64_t began = clock_us(CLOCK_MONOTONIC);
     uint64_t now = (uint64_t)RedisModule_Milliseconds();
-    bool left = look_at_due_keys(ctx, now, began + tick_limits.us);
+    bool left = visit_due_keys(ctx, now, began + tick_limits.us);
     tick_counts.overruns += left;
     untracked_search(ctx, schedule_arrived);
     set_next(now, left);

@@ -78,7 +78,7 @@ make_adapted(const struct contender_setup *setup)
 }
 
 static struct io_uring_sqe *
-entry(struct uringhost *host)
+get_sqe(struct uringhost *host)
 {
     struct io_uring_sqe *sqe = io_uring_get_sqe(&host->ring);
 
@@ -94,7 +94,7 @@ start_own(void *self, struct object *object, uint64_t ttl)
 {
     struct uringhost *host = self;
     struct uringnode *node = (void *)object->node;
-    struct io_uring_sqe *sqe = entry(host);
+    struct io_uring_sqe *sqe = get_sqe(host);
     struct timespec now;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -125,7 +125,7 @@ stop_own(void *self, struct object *object)
         return false;
     }
     node->running = false;
-    struct io_uring_sqe *sqe = entry(host);
+    struct io_uring_sqe *sqe = get_sqe(host);
     io_uring_prep_timeout_remove(sqe, (uintptr_t)object, 0);
     sqe->flags |= IOSQE_CQE_SKIP_SUCCESS;
     io_uring_sqe_set_data64(sqe, 0);

@@ -36,36 +36,37 @@ output_flush(void)
 }
 
 bool
-output_close(const char *who)
+output_close(const char *program)
 {
     if (output_flush()) {
         return true;
     }
     if (first_error != EPIPE) {
-        fprintf(stderr, "%s: cannot write the output: %s\n", who,
+        fprintf(stderr, "%s: cannot write the output: %s\n", program,
                 strerror(first_error));
     }
     return false;
 }
 
 static void
-complain(const char *who, const char *path, int error)
+complain(const char *program, const char *path, int error)
 {
-    fprintf(stderr, "%s: cannot write %s: %s\n", who, path, strerror(error));
+    fprintf(stderr, "%s: cannot write %s: %s\n", program, path,
+            strerror(error));
 }
 
 FILE *
-output_file(const char *who, const char *path, const char *mode)
+output_file(const char *program, const char *path, const char *mode)
 {
     FILE *file = fopen(path, mode);
     if (file == NULL) {
-        complain(who, path, errno);
+        complain(program, path, errno);
     }
     return file;
 }
 
 bool
-output_file_close(const char *who, const char *path, FILE *file)
+output_file_close(const char *program, const char *path, FILE *file)
 {
     bool good = fflush(file) == 0 && !ferror(file);
     int error = errno != 0 ? errno : EIO;
@@ -74,7 +75,7 @@ output_file_close(const char *who, const char *path, FILE *file)
         error = errno;
     }
     if (!good) {
-        complain(who, path, error);
+        complain(program, path, error);
     }
     return good;
 }

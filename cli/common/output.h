@@ -13,17 +13,17 @@ void output_open(void);
  * write failed; further output is discarded. */
 bool output_flush(void);
 
-/* Flushes. If output has failed, prints a message; `who` is its prefix. A
+/* Flushes. If output has failed, prints a message that begins with `program`. A
  * closed pipe is not reported, since the reader closed it. Returns
  * output_flush(). */
-bool output_close(const char *who);
+bool output_close(const char *program);
 
-/* Opens a file as fopen() does. On failure prints a message, whose prefix is
- * `who` ("lawn trace stats"), and returns NULL. */
-FILE *output_file(const char *who, const char *path, const char *mode);
+/* Opens a file as fopen() does. On failure prints a message that begins with
+ * `program` ("lawn trace stats"), and returns NULL. */
+FILE *output_file(const char *program, const char *path, const char *mode);
 
 /* Closes the file. If not all data could be written, prints such a message and
  * returns false. */
-bool output_file_close(const char *who, const char *path, FILE *file);
+bool output_file_close(const char *program, const char *path, FILE *file);
 
 #endif

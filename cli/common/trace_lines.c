@@ -20,22 +20,23 @@
 static void
 report_failure(const struct trace_lines *lines, const char *what)
 {
-    fprintf(stderr, "%s: cannot %s %s: %s\n", lines->who, what, lines->name,
+    fprintf(stderr, "%s: cannot %s %s: %s\n", lines->program, what, lines->name,
             strerror(errno));
 }
 
 void
 trace_lines_no_memory(const struct trace_lines *lines)
 {
-    fprintf(stderr, "%s: %s:%" PRIu64 ": out of memory\n", lines->who,
+    fprintf(stderr, "%s: %s:%" PRIu64 ": out of memory\n", lines->program,
             lines->name, lines->line);
 }
 
 bool
-trace_lines_open(struct trace_lines *lines, const char *who, const char *path)
+trace_lines_open(struct trace_lines *lines, const char *program,
+                 const char *path)
 {
     memset(lines, 0, sizeof(*lines));
-    lines->who = who;
+    lines->program = program;
     lines->name = path;
     if (strcmp(path, "-") == 0) {
         lines->name = "standard input";
@@ -124,7 +125,7 @@ trace_lines_complain(const struct trace_lines *lines, const char *expected,
                      const char *found, size_t length)
 {
     size_t shown = length < TRACE_LINES_SHOWN ? length : TRACE_LINES_SHOWN;
-    fprintf(stderr, "%s: %s:%" PRIu64 ": expected %s, found ", lines->who,
+    fprintf(stderr, "%s: %s:%" PRIu64 ": expected %s, found ", lines->program,
             lines->name, lines->line, expected);
     if (found == NULL) {
         fputs("nothing\n", stderr);

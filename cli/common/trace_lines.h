@@ -12,9 +12,9 @@
 /* An open file. buffer[begin .. end) has been read but not returned as
  * lines. */
 struct trace_lines {
-    const char *who;  /* prefix of messages: "lawn trace stats" */
-    const char *name; /* of the file, for messages */
-    uint64_t line;    /* number of the line returned last */
+    const char *program; /* messages begin with it: "lawn trace stats" */
+    const char *name;    /* of the file, for messages */
+    uint64_t line;       /* number of the line returned last */
     char *buffer;
     size_t begin;
     size_t end;
@@ -30,7 +30,7 @@ enum trace_lines_got {
 
 /* Opens a file; "-" is standard input. Returns false after printing a
  * message. */
-bool trace_lines_open(struct trace_lines *lines, const char *who,
+bool trace_lines_open(struct trace_lines *lines, const char *program,
                       const char *path);
 void trace_lines_close(struct trace_lines *lines);
 

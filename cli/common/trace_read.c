@@ -114,18 +114,18 @@ static enum trace_lines_got
 open_next(struct trace_reader *reader)
 {
     struct trace_lines *lines = &reader->lines;
-    const char *who = lines->who;
+    const char *program = lines->program;
     if (reader->open) {
         trace_lines_close(lines);
-        lines->who = who;
+        lines->program = program;
         reader->open = false;
         reader->unit_known = true;
     }
     if (reader->left == 0) {
         return TRACE_LINES_END;
     }
-    reader->open = trace_lines_open(lines, who, reader->paths[0]);
-    lines->who = who;
+    reader->open = trace_lines_open(lines, program, reader->paths[0]);
+    lines->program = program;
     if (!reader->open) {
         return TRACE_LINES_WRONG;
     }
@@ -149,13 +149,13 @@ open_next(struct trace_reader *reader)
 }
 
 void
-trace_reader_open(struct trace_reader *reader, const char *who, char **paths,
-                  size_t count)
+trace_reader_open(struct trace_reader *reader, const char *program,
+                  char **paths, size_t count)
 {
     static char dash[] = "-";
     static char *standard_input[] = {dash};
     memset(reader, 0, sizeof(*reader));
-    reader->lines.who = who;
+    reader->lines.program = program;
     reader->paths = count > 0 ? paths : standard_input;
     reader->left = count > 0 ? count : 1;
     reader->unit_ns = 1000000;

@@ -54,7 +54,7 @@ struct trace_reader {
 
 /* Without paths, reads standard input, as for "-". Files are opened when
  * needed. */
-void trace_reader_open(struct trace_reader *reader, const char *who,
+void trace_reader_open(struct trace_reader *reader, const char *program,
                        char **paths, size_t count);
 enum trace_lines_got trace_reader_next(struct trace_reader *reader,
                                        struct trace_line *out);

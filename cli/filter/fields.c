@@ -47,7 +47,7 @@ add_regex(struct fields *fields, struct field *one)
 {
     size_t size = strlen(one->text);
     if (size < 2 || one->text[size - 1] != '/') {
-        return fail(fields, "a regex ends with a slash");
+        return fail(fields, "missing final slash in the regex; append a slash");
     }
     if (size == 2) {
         return fail(fields, "the regex is empty");

@@ -37,7 +37,8 @@ parse_time_field(struct filter *filter, unsigned side,
     }
     if (times_is_bad_leap_second(field->at, field->size)) {
         return describe_field(filter, field, "not a time: a leap second is ",
-                              "only possible at 23:59:60 UTC");
+                              "only possible at 23:59:60 UTC on the last day "
+                              "of a month");
     }
     if (times_looks_like_date(field->at, field->size)) {
         return describe_field(filter, field, "not a time since 1970 with its ",

@@ -157,7 +157,7 @@ fill_file(lawn__file_write_fn *write, void *file, void *arg)
 static void
 log_replacement_error(const struct filter *filter, int error)
 {
-    if (error == ENAMETOOLONG) {
+    if (error == -ENAMETOOLONG) {
         log_message(filter,
                     "cannot use the state %s: file name too long: %s%s is "
                     "needed to save it",
@@ -165,7 +165,8 @@ log_replacement_error(const struct filter *filter, int error)
     } else {
         log_message(filter, "cannot use the state %s: cannot create %s%s: %s",
                     filter->options.state, filter->state.path, STATE_SUFFIX,
-                    strerror(error));
+                    error == LAWN_STORE_NOT_A_FILE ? lawn_store_strerror(error)
+                                                   : strerror(-error));
     }
 }
 
@@ -185,7 +186,7 @@ check_name(struct filter *filter)
     bool too_long = lstat(name, &about) != 0 && errno == ENAMETOOLONG;
     free(name);
     if (too_long) {
-        log_replacement_error(filter, ENAMETOOLONG);
+        log_replacement_error(filter, -ENAMETOOLONG);
     }
     return !too_long;
 }
@@ -213,7 +214,7 @@ check_replacement(struct filter *filter)
     bool replaced = false;
     int error = replace(filter, NULL, &replaced);
     if (error != 0) {
-        log_replacement_error(filter, -error);
+        log_replacement_error(filter, error);
     }
     return error == 0;
 }

@@ -22,6 +22,11 @@
 
 const char *const times_units[] = {"s", "ms", "us", "ns", NULL};
 
+/* Month and day count from 1. */
+struct times_date {
+    uint64_t year, month, day;
+};
+
 /* The number of digits from a unit to nanoseconds, and that power of ten. */
 static const unsigned times_places[] = {9, 6, 3, 0};
 static const uint64_t times_scale[] = {1000000000, 1000000, 1000, 1};
@@ -56,15 +61,12 @@ parse_exponent(const char *text, size_t size, int64_t *exponent)
     if (i == size || count_digits(text + i, size - i) != size - i) {
         return false;
     }
-    *exponent = 0;
-    for (; i < size; i++) {
-        if (*exponent < TIMES_EXPONENT_MAX) {
-            *exponent = *exponent * 10 + (text[i] - '0');
-        }
+    uint64_t value = 0;
+    if (lawn__decimal_read(text + i, text + size, TIMES_EXPONENT_MAX, &value) !=
+        text + size) {
+        value = TIMES_EXPONENT_MAX;
     }
-    if (negative) {
-        *exponent = -*exponent;
-    }
+    *exponent = negative ? -(int64_t)value : (int64_t)value;
     return true;
 }
 
@@ -124,10 +126,9 @@ parse_number(const char *text, size_t size, enum times_unit unit, uint64_t *ns)
 {
     uint64_t value = 0;
     uint64_t scale = times_scale[unit];
-    size_t i = 0;
-    for (; i < size && i < 19 && lawn__decimal_is_digit(text[i]); i++) {
-        value = value * 10 + (uint64_t)(text[i] - '0');
-    }
+    const char *end = text + (size < 19 ? size : 19);
+    size_t i =
+        (size_t)(lawn__decimal_read(text, end, UINT64_MAX, &value) - text);
     if (i == 0) {
         return false;
     }
@@ -192,6 +193,24 @@ days_since_1970(unsigned year, unsigned month, unsigned day)
            146097 - 719468;
 }
 
+/* Returns the date of a day since 1970-01-01, which may be negative; not before
+ * 0000-01-01. */
+static struct times_date
+date_of(int64_t days)
+{
+    /* since March 1 of year -400, so that it is not negative */
+    uint64_t day = (uint64_t)(days + 719468 + 146097);
+    uint64_t era = day / 146097; /* of 400 years */
+    day %= 146097;
+    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= year * 365 + year / 4 - year / 100;
+    uint64_t month = (day * 5 + 2) / 153; /* from March on */
+    day -= (month * 153 + 2) / 5;
+    return (struct times_date){.year = year + era * 400 + (month >= 10) - 400,
+                               .month = month < 10 ? month + 3 : month - 9,
+                               .day = day + 1};
+}
+
 /* Parses "2026-11-15", whose dashes were checked, to the days since 1970. */
 static bool
 parse_date(const char *text, int64_t *days)
@@ -250,7 +269,7 @@ parse_offset(const char *text, size_t size, int64_t *seconds)
 
 /* Parses RFC 3339 to the seconds since 1970, which may be negative, and the
  * nanoseconds. A leap second becomes the first second of the next minute;
- * *possible is set to whether that minute is the first of a day. */
+ * *possible is set to whether that minute is the first of a month of UTC. */
 static bool
 split_rfc3339(const char *text, size_t size, int64_t *seconds,
               uint64_t *fraction, bool *possible)
@@ -272,7 +291,8 @@ split_rfc3339(const char *text, size_t size, int64_t *seconds,
         return false;
     }
     *seconds = days * 86400 + hour * 3600 + minute * 60 + second - offset;
-    *possible = second < 60 || *seconds % 86400 == 0; /* 23:59:60 UTC */
+    *possible = second < 60 ||
+                (*seconds % 86400 == 0 && date_of(*seconds / 86400).day == 1);
     return true;
 }
 
@@ -423,19 +443,12 @@ format_fraction(char *to, uint64_t fraction, unsigned width)
 static char *
 format_date(char *to, uint64_t seconds)
 {
-    uint64_t days = seconds / 86400 + 719468; /* since 0000-03-01 */
-    uint64_t era = days / 146097;             /* of 400 years */
-    uint64_t day = days % 146097;
-    uint64_t year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
-    day -= year * 365 + year / 4 - year / 100;
-    uint64_t month = (day * 5 + 2) / 153; /* from March on */
-    day -= (month * 153 + 2) / 5;
-    year += era * 400 + (month >= 10);
-    to = format_number(to, year, 4);
+    struct times_date date = date_of((int64_t)(seconds / 86400));
+    to = format_number(to, date.year, 4);
     *to++ = '-';
-    to = format_number(to, month < 10 ? month + 3 : month - 9, 2);
+    to = format_number(to, date.month, 2);
     *to++ = '-';
-    to = format_number(to, day + 1, 2);
+    to = format_number(to, date.day, 2);
     *to++ = 'T';
     to = format_number(to, seconds / 3600 % 24, 2);
     *to++ = ':';

@@ -22,9 +22,9 @@ enum times_form { TIMES_NUMBER, TIMES_RFC3339 };
 extern const char *const times_units[];
 
 /* Parses a time since 1970: a decimal number of units, with optional fraction
- * and exponent, or RFC 3339, with :60 only at 23:59:60 UTC. Truncates to
- * nanoseconds. Returns false if it is neither, negative, or LAWN_NEVER or more.
- * form may be NULL. */
+ * and exponent, or RFC 3339, with :60 only at 23:59:60 UTC on the last day of a
+ * month. Truncates to nanoseconds. Returns false if it is neither, negative, or
+ * LAWN_NEVER or more. form may be NULL. */
 bool times_parse(const char *text, size_t size, enum times_unit unit,
                  uint64_t *ns, enum times_form *form);
 
@@ -33,7 +33,7 @@ bool times_parse(const char *text, size_t size, enum times_unit unit,
 bool times_is_out_of_range(const char *text, size_t size);
 
 /* Returns whether a text is RFC 3339 except for a :60 that is not at 23:59:60
- * UTC. */
+ * UTC on the last day of a month. */
 bool times_is_bad_leap_second(const char *text, size_t size);
 
 /* Returns whether a text begins like a date, 2026-11-15, and so is not a

@@ -208,13 +208,13 @@ static int
 write_page(const struct trace_stats *stats, const struct trace_advice *advice,
            const char *path)
 {
-    static const char who[] = "lawn trace stats";
-    FILE *file = output_file(who, path, "w");
+    static const char program[] = "lawn trace stats";
+    FILE *file = output_file(program, path, "w");
     if (file == NULL) {
         return VERBS_OUTPUT;
     }
     trace_page(stats, advice, file);
-    return output_file_close(who, path, file) ? VERBS_OK : VERBS_OUTPUT;
+    return output_file_close(program, path, file) ? VERBS_OK : VERBS_OUTPUT;
 }
 
 static int

@@ -40,7 +40,7 @@ static unsigned came, guests;
 
 /* Returns an entry of the submission queue. */
 static struct io_uring_sqe *
-entry(void)
+get_sqe(void)
 {
     struct io_uring_sqe *sqe = NULL;
 
@@ -53,7 +53,7 @@ entry(void)
 static void
 receive(struct connection *c)
 {
-    struct io_uring_sqe *sqe = entry();
+    struct io_uring_sqe *sqe = get_sqe();
 
     io_uring_prep_recv(sqe, c->fd, c->data, sizeof(c->data), 0);
     io_uring_sqe_set_data(sqe, c);
@@ -63,7 +63,7 @@ receive(struct connection *c)
 static void
 reply(struct connection *c, size_t length)
 {
-    struct io_uring_sqe *sqe = entry();
+    struct io_uring_sqe *sqe = get_sqe();
 
     io_uring_prep_send(sqe, c->fd, c->data, length, MSG_NOSIGNAL | MSG_WAITALL);
     io_uring_sqe_set_data(sqe, c);
@@ -79,7 +79,7 @@ on_idle(struct lawn_loop_timer *timer, struct lawn_loop *self)
 
     (void)self;
     if (c->sending || !loopback_spoke(c->fd)) {
-        struct io_uring_sqe *sqe = entry();
+        struct io_uring_sqe *sqe = get_sqe();
         io_uring_prep_cancel(sqe, c, 0);
         io_uring_sqe_set_data(sqe, &ring); /* marks completions to ignore */
         c->silent = true;
@@ -143,7 +143,7 @@ serve(int listener, bool forever)
 
     while (forever || guests > 0) {
         if (!accepting) {
-            struct io_uring_sqe *sqe = entry();
+            struct io_uring_sqe *sqe = get_sqe();
             io_uring_prep_accept(sqe, listener, NULL, NULL, SOCK_CLOEXEC);
             io_uring_sqe_set_data(sqe, NULL);
             accepting = true;

@@ -30,12 +30,14 @@ lawn_store_strerror(int error)
         return "id too large: more than 65535 bytes";
     case LAWN_STORE_PAYLOAD_TOO_LARGE:
         return "payload too large: more than 536870911 bytes";
+    case LAWN_STORE_NOT_A_FILE:
+        return "not a regular file";
     case -EEXIST:
         return "a timer with this id exists";
     case -ENOENT:
         return "no such timer, file or directory";
     case -EINVAL:
-        return "invalid flags, or the path is not a regular file";
+        return "invalid flags";
     case -ENOTEMPTY:
         return "the store is not empty";
     case -ENOSPC:

@@ -3,6 +3,8 @@
 #define _FILE_OFFSET_BITS 64    /* NOLINT(bugprone-reserved-identifier) */
 #include "file_replace.h"
 
+#include "lawn_store.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -203,7 +205,7 @@ open_target(struct lawn__file *file, const struct lawn__file_target *target)
         return -errno;
     }
     if (file->replaces && !S_ISREG(file->old.st_mode)) {
-        return S_ISDIR(file->old.st_mode) ? -EISDIR : -EINVAL;
+        return S_ISDIR(file->old.st_mode) ? -EISDIR : LAWN_STORE_NOT_A_FILE;
     }
     if (*file->name == '\0') {
         return -ENOENT;

@@ -42,15 +42,15 @@ struct lawn__file_target {
 size_t lawn__file_names_size(const char *path, const char *suffix);
 
 /* Replaces the file. If replaced is not NULL, sets *replaced to whether the
- * path refers to the new file. Returns 0, the error of fill, or -errno: -EISDIR
- * if the path is a directory, -EINVAL if it is neither a directory nor a
- * regular file. If an error is returned and *replaced is true, only flushing
- * the directory failed. */
+ * path refers to the new file. Returns 0, the error of fill, -EISDIR if the
+ * path is a directory, LAWN_STORE_NOT_A_FILE if it is neither a directory nor a
+ * regular file, or the -errno of a system call. If an error is returned and
+ * *replaced is true, only flushing the directory failed. */
 int lawn__file_replace(const struct lawn__file_target *target,
                        lawn__file_fill_fn *fill, void *arg, bool *replaced);
 
 /* Checks whether the file can be replaced, by creating and removing the
- * temporary file. Returns 0 or -errno. */
+ * temporary file. Returns 0 or an error of lawn__file_replace(). */
 int lawn__file_check(const struct lawn__file_target *target);
 
 #endif

@@ -807,13 +807,17 @@ END
 END
 }
 
-@test "a leap second ends a day of UTC" {
-    given '2016-12-31T23:59:60Z' '2017-01-01T00:59:60+01:00'
+@test "a leap second ends a month of UTC" {
+    given '2016-02-29T23:59:60Z' '2016-12-31T23:59:60Z' '2017-01-01T00:59:60+01:00'
     gives delay 0 --time-field 1 <in
     given '2016-12-31T23:58:60Z' '2016-12-31T23:59:60+01:00' '2016-12-31T10:00:60Z'
-    only="is not a time: a leap second is only possible at 23:59:60 UTC"
+    only="is not a time: a leap second is only possible at 23:59:60 UTC on the last day of a month"
     words=("line 1: '2016-12-31T23:58:60Z' $only"
         "line 2: '2016-12-31T23:59:60+01:00' $only" "line 3: '2016-12-31T10:00:60Z' $only")
+    refuses 3 delay 1s --time-field 1
+    given '2016-12-15T23:59:60Z' '2016-02-28T23:59:60Z' '2016-12-31T00:59:60+01:00'
+    words=("line 1: '2016-12-15T23:59:60Z' $only"
+        "line 2: '2016-02-28T23:59:60Z' $only" "line 3: '2016-12-31T00:59:60+01:00' $only")
     refuses 3 delay 1s --time-field 1
     given '2016-12-31T23:58:61Z' '2016-12-31T23:58:60' '2016-13-31T23:58:60Z'
     words=("line 1: '2016-12-31T23:58:61Z' is not a time since 1970" "line 2: " "line 3: ")
@@ -949,6 +953,8 @@ END
     words=("--key" "back-reference")
     refuses 2 dedupe 1s -k '/(a)\1/'
     refuses 2 dedupe 1s -k '/(a)(b)\9/'
+    words=("lawn dedupe: --key: '/abc': missing final slash in the regex; append a slash")
+    refuses 2 dedupe 1s -k /abc
     words=(--key)
     refuses 2 dedupe 1s -k "/$(printf '%01000d' 0)/"
     refuses 2 dedupe 1s -k ".$(printf '%01000d' 0)"

@@ -82,8 +82,8 @@ def calendar_time(text):
     if m[8]:
         off = (int(m[9]) * 60 + int(m[10])) * 60
         seconds -= off if m[8] == b"+" else -off
-    if second == 60 and seconds % 86400:  # leap seconds are at the end of a UTC day
-        return None
+    if second == 60 and (seconds % 86400 or time.gmtime(seconds).tm_mday != 1):
+        return None  # leap seconds are at the end of a month of UTC
     return seconds * SECOND + int(((m[7] or b"") + b"0" * 9)[:9])
 
 

@@ -246,7 +246,7 @@ fuzz_line(struct fuzz_words *words, char line[64])
 
 /* The id of a timer: a number, a key, or both. */
 static size_t
-fuzz_id(struct fuzz_words *words, unsigned how, char *id)
+fuzz_make_id(struct fuzz_words *words, unsigned how, char *id)
 {
     static const char *const keys[] = {"", "a", "b", "12345678"};
     size_t size = 0;
@@ -275,7 +275,7 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
     char payload[7 * sizeof(uint64_t) + 64];
     unsigned what = fuzz_byte(words);
     unsigned store = what % 4 % 3;
-    size_t id_size = fuzz_id(words, what / 4 % 4, id);
+    size_t id_size = fuzz_make_id(words, what / 4 % 4, id);
     uint64_t deadline = fuzz_number(words);
     size_t size = 0;
     if (store == 2) {

@@ -57,6 +57,10 @@ args_same(const char *text, const char *error, const char *expected)
 }
 
 #define ARGS_RANGE(name) "ERR " name " is not an integer or out of range"
+#define ARGS_NEAR(word) ARGS_SYNTAX " near '" word "'"
+#define ARGS_MISSING(word) ARGS_SYNTAX ": missing argument of '" word "'"
+#define ARGS_NO_TIME ARGS_SYNTAX ": missing DELAY or AT"
+#define ARGS_PAIRS ARGS_SYNTAX ": count is not the number of pairs"
 
 TEST(args_a_number_is_decimal_and_within_bounds)
 {
@@ -177,27 +181,31 @@ static const struct {
      NULL,
      {.time = {ARGS_DELAY, 5, 0}, .tries = UINT32_MAX}},
     {"DELAY 5 TRIES 0", NULL, {.time = {ARGS_DELAY, 5, 0}}},
-    {"DELAY 5 TRIES", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 TRIES 3 TRIES 3", ARGS_SYNTAX, {.jitter = 0}},
+    {"DELAY 5 TRIES", ARGS_MISSING("TRIES"), {.jitter = 0}},
+    {"DELAY 5 TRIES 3 TRIES 3", ARGS_NEAR("TRIES"), {.jitter = 0}},
     {"DELAY 5 TRIES 4294967296", ARGS_RANGE("tries"), {.jitter = 0}},
     {"DELAY 5 TRIES -1", ARGS_RANGE("tries"), {.jitter = 0}},
-    {"", ARGS_SYNTAX, {.jitter = 0}},
-    {"NX", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 AT", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 AT 5", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 DELAY 5", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 NX NX", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 NX XX", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 TIMES 3", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 EVERY", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 EVERY 3 EVERY 3", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 EVERY 3 TIMES 2 TIMES 2", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 JITTER 3 JITTER 3", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 BY 3", ARGS_SYNTAX, {.jitter = 0}},
-    {"BY 3", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 ''", ARGS_SYNTAX, {.jitter = 0}},
-    {"DELAY 5 NXX", ARGS_SYNTAX, {.jitter = 0}},
+    {"", ARGS_NO_TIME, {.jitter = 0}},
+    {"NX", ARGS_NO_TIME, {.jitter = 0}},
+    {"DELAY", ARGS_MISSING("DELAY"), {.jitter = 0}},
+    {"DELAY 5 AT", ARGS_NEAR("AT"), {.jitter = 0}},
+    {"DELAY 5 AT 5", ARGS_NEAR("AT"), {.jitter = 0}},
+    {"DELAY 5 DELAY 5", ARGS_NEAR("DELAY"), {.jitter = 0}},
+    {"DELAY 5 NX NX", ARGS_NEAR("NX"), {.jitter = 0}},
+    {"DELAY 5 NX XX",
+     ARGS_SYNTAX ": NX and XX exclude each other",
+     {.jitter = 0}},
+    {"DELAY 5 TIMES 3", ARGS_SYNTAX ": TIMES requires EVERY", {.jitter = 0}},
+    {"DELAY 5 EVERY", ARGS_MISSING("EVERY"), {.jitter = 0}},
+    {"DELAY 5 EVERY 3 EVERY 3", ARGS_NEAR("EVERY"), {.jitter = 0}},
+    {"DELAY 5 EVERY 3 TIMES 2 TIMES 2", ARGS_NEAR("TIMES"), {.jitter = 0}},
+    {"DELAY 5 JITTER 3 JITTER 3", ARGS_NEAR("JITTER"), {.jitter = 0}},
+    {"DELAY 5 BY 3", ARGS_NEAR("BY"), {.jitter = 0}},
+    {"BY 3", ARGS_NEAR("BY"), {.jitter = 0}},
+    {"DELAY 5 ''", ARGS_NEAR(""), {.jitter = 0}},
+    {"delay 5 every", ARGS_MISSING("every"), {.jitter = 0}},
+    {"DELAY 5 a'b\r\n\xff", ARGS_NEAR("a?b???"), {.jitter = 0}},
+    {"DELAY 5 NXX", ARGS_NEAR("NXX"), {.jitter = 0}},
     {"DELAY x", ARGS_RANGE("delay"), {.jitter = 0}},
     {"DELAY ''", ARGS_RANGE("delay"), {.jitter = 0}},
     {"DELAY -1", ARGS_RANGE("delay"), {.jitter = 0}},
@@ -234,6 +242,30 @@ TEST(args_push_reads_its_options_in_any_order)
     }
 }
 
+TEST(args_a_syntax_error_quotes_the_beginning_of_a_long_word)
+{
+    char word[ARGS_QUOTE_MAX + 1];
+    char expected[ARGS_QUOTE_MAX + 64];
+
+    memset(word, 'w', sizeof(word));
+    (void)snprintf(expected, sizeof(expected), ARGS_SYNTAX " near '%.*s'",
+                   (int)ARGS_QUOTE_MAX, word);
+    args_same("64 bytes",
+              args_syntax_near((struct bytes){word, ARGS_QUOTE_MAX}), expected);
+    (void)snprintf(expected, sizeof(expected), ARGS_SYNTAX " near '%.*s...'",
+                   (int)ARGS_QUOTE_MAX, word);
+    args_same("65 bytes", args_syntax_near((struct bytes){word, sizeof(word)}),
+              expected);
+    (void)snprintf(expected, sizeof(expected),
+                   ARGS_SYNTAX ": missing token of '%.*s...'",
+                   (int)ARGS_QUOTE_MAX, word);
+    args_same("65 bytes",
+              args_syntax_missing("token", (struct bytes){word, sizeof(word)}),
+              expected);
+    args_same("no bytes", args_syntax_near((struct bytes){NULL, 0}),
+              ARGS_NEAR(""));
+}
+
 TEST(args_mpush_wants_as_many_pairs_as_it_says)
 {
     static const struct {
@@ -245,19 +277,19 @@ TEST(args_mpush_wants_as_many_pairs_as_it_says)
         {"DELAY 5 1 a b", NULL, 5, 1},
         {"at 7 2 a b c d", NULL, 7, 2},
         {"DELAY 5 1 '' ''", NULL, 5, 1},
-        {"DELAY 5 2 a b", ARGS_SYNTAX, 0, 0},
-        {"DELAY 5 1 a b c d", ARGS_SYNTAX, 0, 0},
-        {"DELAY 5 1 a b c", ARGS_SYNTAX, 0, 0},
-        {"DELAY 5 1 a", ARGS_SYNTAX, 0, 0},
-        {"DELAY 5 1", ARGS_SYNTAX, 0, 0},
-        {"DELAY 5", ARGS_SYNTAX, 0, 0},
-        {"DELAY", ARGS_SYNTAX, 0, 0},
-        {"", ARGS_SYNTAX, 0, 0},
-        {"BY 5 1 a b", ARGS_SYNTAX, 0, 0},
-        {"1 a b DELAY 5", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 2 a b", ARGS_PAIRS, 0, 0},
+        {"DELAY 5 1 a b c d", ARGS_PAIRS, 0, 0},
+        {"DELAY 5 1 a b c", ARGS_PAIRS, 0, 0},
+        {"DELAY 5 1 a", ARGS_PAIRS, 0, 0},
+        {"DELAY 5 1", ARGS_PAIRS, 0, 0},
+        {"DELAY 5", ARGS_SYNTAX ": missing count of pairs", 0, 0},
+        {"DELAY", ARGS_MISSING("DELAY"), 0, 0},
+        {"", ARGS_NO_TIME, 0, 0},
+        {"BY 5 1 a b", ARGS_NEAR("BY"), 0, 0},
+        {"1 a b DELAY 5", ARGS_NEAR("1"), 0, 0},
         {"DELAY 5 0", ARGS_RANGE("count"), 0, 0},
         {"DELAY 5 x a b", ARGS_RANGE("count"), 0, 0},
-        {"DELAY 5 9223372036854775807 a b", ARGS_SYNTAX, 0, 0},
+        {"DELAY 5 9223372036854775807 a b", ARGS_PAIRS, 0, 0},
         {"DELAY 5 9223372036854775808 a b", ARGS_RANGE("count"), 0, 0},
         {"DELAY x 1 a b", ARGS_RANGE("delay"), 0, 0},
         {"AT x 1 a b", ARGS_RANGE("time"), 0, 0},
@@ -294,14 +326,16 @@ TEST(args_touch_reads_a_time_or_a_shift)
         {"BY x", ARGS_RANGE("shift"), {{0}, false, false}},
         {"DELAY -1", ARGS_RANGE("delay"), {{0}, false, false}},
         {"AT -1", ARGS_RANGE("time"), {{0}, false, false}},
-        {"", ARGS_SYNTAX, {{0}, false, false}},
-        {"GT", ARGS_SYNTAX, {{0}, false, false}},
-        {"BY", ARGS_SYNTAX, {{0}, false, false}},
-        {"BY 1 BY 1", ARGS_SYNTAX, {{0}, false, false}},
-        {"BY 1 AT 1", ARGS_SYNTAX, {{0}, false, false}},
-        {"AT 1 GT LT", ARGS_SYNTAX, {{0}, false, false}},
-        {"AT 1 GT GT", ARGS_SYNTAX, {{0}, false, false}},
-        {"AT 1 NX", ARGS_SYNTAX, {{0}, false, false}},
+        {"", ARGS_SYNTAX ": missing DELAY, AT or BY", {{0}, false, false}},
+        {"GT", ARGS_SYNTAX ": missing DELAY, AT or BY", {{0}, false, false}},
+        {"BY", ARGS_MISSING("BY"), {{0}, false, false}},
+        {"BY 1 BY 1", ARGS_NEAR("BY"), {{0}, false, false}},
+        {"BY 1 AT 1", ARGS_NEAR("AT"), {{0}, false, false}},
+        {"AT 1 GT LT",
+         ARGS_SYNTAX ": GT and LT exclude each other",
+         {{0}, false, false}},
+        {"AT 1 GT GT", ARGS_NEAR("GT"), {{0}, false, false}},
+        {"AT 1 NX", ARGS_NEAR("NX"), {{0}, false, false}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -335,12 +369,12 @@ TEST(args_poll_takes_a_hundred_by_default)
         {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
         {"COUNT 0", ARGS_RANGE("count"), {0}},
         {"COUNT x", ARGS_RANGE("count"), {0}},
-        {"COUNT", ARGS_SYNTAX, {0}},
-        {"BLOCK", ARGS_SYNTAX, {0}},
-        {"COUNT 1 COUNT 1", ARGS_SYNTAX, {0}},
-        {"BLOCK 1 BLOCK 1", ARGS_SYNTAX, {0}},
-        {"META META", ARGS_SYNTAX, {0}},
-        {"METAL", ARGS_SYNTAX, {0}},
+        {"COUNT", ARGS_MISSING("COUNT"), {0}},
+        {"BLOCK", ARGS_MISSING("BLOCK"), {0}},
+        {"COUNT 1 COUNT 1", ARGS_NEAR("COUNT"), {0}},
+        {"BLOCK 1 BLOCK 1", ARGS_NEAR("BLOCK"), {0}},
+        {"META META", ARGS_NEAR("META"), {0}},
+        {"METAL", ARGS_NEAR("METAL"), {0}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -375,11 +409,11 @@ TEST(args_lease_takes_one_by_default)
         {"LEASE 9007199254740993", ARGS_RANGE("lease"), {0}},
         {"COUNT 0", ARGS_RANGE("count"), {0}},
         {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
-        {"LEASE", ARGS_SYNTAX, {0}},
-        {"LEASE 1 LEASE 1", ARGS_SYNTAX, {0}},
-        {"COUNT 1 COUNT 1", ARGS_SYNTAX, {0}},
-        {"BLOCK 1 BLOCK 1", ARGS_SYNTAX, {0}},
-        {"META", ARGS_SYNTAX, {0}},
+        {"LEASE", ARGS_MISSING("LEASE"), {0}},
+        {"LEASE 1 LEASE 1", ARGS_NEAR("LEASE"), {0}},
+        {"COUNT 1 COUNT 1", ARGS_NEAR("COUNT"), {0}},
+        {"BLOCK 1 BLOCK 1", ARGS_NEAR("BLOCK"), {0}},
+        {"META", ARGS_NEAR("META"), {0}},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -404,18 +438,18 @@ TEST(args_nack_and_extend_have_one_option_and_no_other)
         const char *extend;
         uint64_t ms;
     } cases[] = {
-        {"", NULL, ARGS_SYNTAX, 0},
-        {"delay 5", NULL, ARGS_SYNTAX, 5},
-        {"DELAY 0", NULL, ARGS_SYNTAX, 0},
-        {"lease 5", ARGS_SYNTAX, NULL, 5},
-        {"LEASE " ARGS_2_53, ARGS_SYNTAX, NULL, QUEUE_TIME_MAX},
-        {"DELAY", ARGS_SYNTAX, ARGS_SYNTAX, 0},
-        {"LEASE", ARGS_SYNTAX, ARGS_SYNTAX, 0},
-        {"DELAY 5 DELAY 5", ARGS_SYNTAX, ARGS_SYNTAX, 0},
-        {"LEASE 5 LEASE 5", ARGS_SYNTAX, ARGS_SYNTAX, 0},
-        {"DELAY -1", ARGS_RANGE("delay"), ARGS_SYNTAX, 0},
-        {"DELAY 9007199254740993", ARGS_RANGE("delay"), ARGS_SYNTAX, 0},
-        {"LEASE 0", ARGS_SYNTAX, ARGS_RANGE("lease"), 0},
+        {"", NULL, ARGS_SYNTAX ": missing LEASE", 0},
+        {"delay 5", NULL, ARGS_NEAR("delay"), 5},
+        {"DELAY 0", NULL, ARGS_NEAR("DELAY"), 0},
+        {"lease 5", ARGS_NEAR("lease"), NULL, 5},
+        {"LEASE " ARGS_2_53, ARGS_NEAR("LEASE"), NULL, QUEUE_TIME_MAX},
+        {"DELAY", ARGS_MISSING("DELAY"), ARGS_NEAR("DELAY"), 0},
+        {"LEASE", ARGS_NEAR("LEASE"), ARGS_MISSING("LEASE"), 0},
+        {"DELAY 5 DELAY 5", ARGS_NEAR("DELAY"), ARGS_NEAR("DELAY"), 0},
+        {"LEASE 5 LEASE 5", ARGS_NEAR("LEASE"), ARGS_NEAR("LEASE"), 0},
+        {"DELAY -1", ARGS_RANGE("delay"), ARGS_NEAR("DELAY"), 0},
+        {"DELAY 9007199254740993", ARGS_RANGE("delay"), ARGS_NEAR("DELAY"), 0},
+        {"LEASE 0", ARGS_NEAR("LEASE"), ARGS_RANGE("lease"), 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -469,18 +503,18 @@ TEST(args_scan_reads_a_cursor_and_options)
         {"7 STATE waiting", NULL, 7, 10, ARGS_WAITING, NULL},
         {"7 STATE leased", NULL, 7, 10, ARGS_LEASED, NULL},
         {"7 STATE Dead", NULL, 7, 10, ARGS_DEAD, NULL},
-        {"", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"", ARGS_SYNTAX ": missing cursor", 0, 0, ARGS_ANY, NULL},
         {"x", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"-1", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"18446744073709551616", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"7 COUNT 0", ARGS_RANGE("count"), 0, 0, ARGS_ANY, NULL},
-        {"7 COUNT", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 STATE", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 STATE any", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 STATE due STATE due", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 MATCH", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 MATCH a MATCH a", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
-        {"7 8", ARGS_SYNTAX, 0, 0, ARGS_ANY, NULL},
+        {"7 COUNT", ARGS_MISSING("COUNT"), 0, 0, ARGS_ANY, NULL},
+        {"7 STATE", ARGS_MISSING("STATE"), 0, 0, ARGS_ANY, NULL},
+        {"7 STATE any", ARGS_NEAR("any"), 0, 0, ARGS_ANY, NULL},
+        {"7 STATE due STATE due", ARGS_NEAR("STATE"), 0, 0, ARGS_ANY, NULL},
+        {"7 MATCH", ARGS_MISSING("MATCH"), 0, 0, ARGS_ANY, NULL},
+        {"7 MATCH a MATCH a", ARGS_NEAR("MATCH"), 0, 0, ARGS_ANY, NULL},
+        {"7 8", ARGS_NEAR("8"), 0, 0, ARGS_ANY, NULL},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -508,10 +542,12 @@ TEST(args_single_options_stand_alone)
     uint64_t count = 42;
 
     CHECK(args_parse_count(words, 0, &count) == NULL && count == 42);
-    args_same("COUNT", args_parse_count(words, 1, &count), ARGS_SYNTAX);
+    args_same("COUNT", args_parse_count(words, 1, &count),
+              ARGS_MISSING("COUNT"));
     CHECK(args_parse_count(words, 2, &count) == NULL && count == 5);
-    args_same("COUNT 5 meta", args_parse_count(words, 3, &count), ARGS_SYNTAX);
-    args_same("5 meta", args_parse_count(words + 1, 2, &count), ARGS_SYNTAX);
+    args_same("COUNT 5 meta", args_parse_count(words, 3, &count),
+              ARGS_NEAR("meta"));
+    args_same("5 meta", args_parse_count(words + 1, 2, &count), ARGS_NEAR("5"));
     words[1] = words[5];
     args_same("COUNT 0", args_parse_count(words, 2, &count),
               ARGS_RANGE("count"));
@@ -519,18 +555,20 @@ TEST(args_single_options_stand_alone)
     bool meta = false;
     CHECK(args_parse_with_meta(words, 0, &meta) == NULL && !meta);
     CHECK(args_parse_with_meta(words + 2, 1, &meta) == NULL && meta);
-    args_same("COUNT", args_parse_with_meta(words, 1, &meta), ARGS_SYNTAX);
+    args_same("COUNT", args_parse_with_meta(words, 1, &meta),
+              ARGS_NEAR("COUNT"));
     args_same("meta due", args_parse_with_meta(words + 2, 2, &meta),
-              ARGS_SYNTAX);
+              ARGS_NEAR("due"));
 
     enum args_state state = ARGS_DEAD;
     CHECK(args_parse_state(words, 0, &state) == NULL && state == ARGS_ANY);
     CHECK(args_parse_state(words + 3, 1, &state) == NULL && state == ARGS_DUE);
     CHECK(args_parse_state(words + 4, 1, &state) == NULL &&
           state == ARGS_WAITING);
-    args_same("meta", args_parse_state(words + 2, 1, &state), ARGS_SYNTAX);
+    args_same("meta", args_parse_state(words + 2, 1, &state),
+              ARGS_NEAR("meta"));
     args_same("due Waiting", args_parse_state(words + 3, 2, &state),
-              ARGS_SYNTAX);
+              ARGS_NEAR("Waiting"));
 }
 
 TEST(args_a_bad_value_changes_no_setting)

@@ -92,68 +92,81 @@ TEST(commands_apply_remembers_ids_that_a_master_made)
     scene_end(fake);
 }
 
+static const char *const apply_errors[][2] = {
+    {"ADD", "!ERR wrong number of arguments"},
+    {"ADD a", "!ERR syntax error: missing argument of 'ADD'"},
+    {"ADD a x 1500 500", "!ERR syntax error: missing argument of 'ADD'"},
+    {"ADD a x 1500 500 '' b", "!ERR syntax error: missing argument of 'ADD'"},
+    {"ADD a x 1500 500 '' b x 1500 1501 ''", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 18014398509481985 18014398509481985 ''",
+     "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 9007199254740993 0 ''",
+     "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 18014398509481984 9007199254740991 ''",
+     "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x x 500 ''", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 1500 -1 ''", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 1500 500 q", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 1500 500 e0", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 1500 500 t3", "!ERR syntax error near 'b'"},
+    {"ADD a x 1500 500 '' b x 1500 500 'a  g'", "!ERR syntax error near 'b'"},
+    {"AT a 1500 500", "!ERR syntax error: missing argument of 'AT'"},
+    {"AT a 1500 1501 ''", "!ERR syntax error near 'a'"},
+    {"SET a", "!ERR syntax error: missing argument of 'SET'"},
+    {"CFG", "!ERR wrong number of arguments"},
+    {"CFG maxlen", "!ERR syntax error: missing argument of 'CFG'"},
+    {"CFG maxlen 5 paused 2", "!ERR syntax error near 'paused'"},
+    {"CFG maxlen 5 depth 2", "!ERR syntax error near 'depth'"},
+    {"CFG maxlen 5 overflow some", "!ERR syntax error near 'overflow'"},
+    {"CFG tries 4294967296", "!ERR syntax error near 'tries'"},
+    {"LEASE a", "!ERR syntax error: missing argument of 'LEASE'"},
+    {"LEASE a 1 1 0 1500 500",
+     "!ERR syntax error: missing argument of 'LEASE'"},
+    {"LEASE a 1 1 0 1500 500 me b",
+     "!ERR syntax error: missing argument of 'LEASE'"},
+    {"LEASE a 1 1 0 1500 500 me b 0 1 0 1500 500 me",
+     "!ERR syntax error near 'b'"},
+    {"LEASE a 9223372036854775808 1 0 1500 500 me",
+     "!ERR syntax error near 'a'"},
+    {"LEASE a 1 4294967296 0 1500 500 me", "!ERR syntax error near 'a'"},
+    {"LEASE a 1 1 4294967296 1500 500 me", "!ERR syntax error near 'a'"},
+    {"LEASE a 1 1 0 18014398509481985 500 me", "!ERR syntax error near 'a'"},
+    {"LEASE a 1 1 0 18014398509481984 9007199254740991 me",
+     "!ERR syntax error near 'a'"},
+    {"LEASE a 1 1 0 1500 1501 me", "!ERR syntax error near 'a'"},
+    {"LEASE a 1 1 0 x 500 me", "!ERR syntax error near 'a'"},
+    {"SINK none '' 0", "!ERR syntax error: missing argument of 'SINK'"},
+    {"SINK none '' 0 '' ''", "!ERR syntax error near ''"},
+    {"SINK nowhere '' 0 ''", "!ERR syntax error near 'nowhere'"},
+    {"SINK stream s -1 ''", "!ERR syntax error near 'stream'"},
+    {"SINK stream s 9223372036854775808 ''", "!ERR syntax error near 'stream'"},
+    {"TOKEN x", "!ERR syntax error near 'x'"},
+    {"TOKEN 9223372036854775808",
+     "!ERR syntax error near '9223372036854775808'"},
+    {"TOKEN 1 2", "!ERR syntax error near '2'"},
+    {"ADD a x 1500 500 '' b x 1500 500 n0", "!ERR syntax error near 'b'"},
+    {"PUT a x", "!ERR syntax error near 'PUT'"},
+    {"''", "!ERR wrong number of arguments"},
+};
+
 TEST(commands_apply_bears_any_words)
 {
-    static const char *const words[] = {
-        "ADD",
-        "ADD a",
-        "ADD a x 1500 500",
-        "ADD a x 1500 500 '' b",
-        "ADD a x 1500 500 '' b x 1500 1501 ''",
-        "ADD a x 1500 500 '' b x 18014398509481985 18014398509481985 ''",
-        "ADD a x 1500 500 '' b x 9007199254740993 0 ''",
-        "ADD a x 1500 500 '' b x 18014398509481984 9007199254740991 ''",
-        "ADD a x 1500 500 '' b x x 500 ''",
-        "ADD a x 1500 500 '' b x 1500 -1 ''",
-        "ADD a x 1500 500 '' b x 1500 500 q",
-        "ADD a x 1500 500 '' b x 1500 500 e0",
-        "ADD a x 1500 500 '' b x 1500 500 t3",
-        "ADD a x 1500 500 '' b x 1500 500 'a  g'",
-        "AT a 1500 500",
-        "AT a 1500 1501 ''",
-        "SET a",
-        "CFG",
-        "CFG maxlen",
-        "CFG maxlen 5 paused 2",
-        "CFG maxlen 5 depth 2",
-        "CFG maxlen 5 overflow some",
-        "CFG tries 4294967296",
-        "LEASE a",
-        "LEASE a 1 1 0 1500 500",
-        "LEASE a 1 1 0 1500 500 me b",
-        "LEASE a 1 1 0 1500 500 me b 0 1 0 1500 500 me",
-        "LEASE a 9223372036854775808 1 0 1500 500 me",
-        "LEASE a 1 4294967296 0 1500 500 me",
-        "LEASE a 1 1 4294967296 1500 500 me",
-        "LEASE a 1 1 0 18014398509481985 500 me",
-        "LEASE a 1 1 0 18014398509481984 9007199254740991 me",
-        "LEASE a 1 1 0 1500 1501 me",
-        "LEASE a 1 1 0 x 500 me",
-        "SINK none '' 0",
-        "SINK none '' 0 '' ''",
-        "SINK nowhere '' 0 ''",
-        "SINK stream s -1 ''",
-        "SINK stream s 9223372036854775808 ''",
-        "TOKEN x",
-        "TOKEN 9223372036854775808",
-        "TOKEN 1 2",
-        "ADD a x 1500 500 '' b x 1500 500 n0",
-        "PUT a x",
-        "''",
-    };
     struct fake *fake = scene_begin();
     char line[256];
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        bool few = strchr(words[i], ' ') == NULL;
-        (void)snprintf(line, sizeof(line), "LAWN.APPLY k %s", words[i]);
-        REPLIES(fake, line,
-                few ? "!ERR wrong number of arguments" : "!ERR syntax error");
+    for (size_t i = 0; i < sizeof(apply_errors) / sizeof(*apply_errors); i++) {
+        (void)snprintf(line, sizeof(line), "LAWN.APPLY k %s",
+                       apply_errors[i][0]);
+        REPLIES(fake, line, apply_errors[i][1]);
         REPLICATED(fake, "");
         CHECK(fake_queue(fake, "k") == NULL);
     }
     scene_end(fake);
 }
+
+#define WORDS_8 "wwwwwwww"
+#define WORDS_32 WORDS_8 WORDS_8 WORDS_8 WORDS_8
+#define NEAR_LONG_WORD "!ERR syntax error near '" WORDS_32 WORDS_32 "...'"
 
 TEST(commands_apply_refuses_what_no_queue_takes)
 {
@@ -165,15 +178,16 @@ TEST(commands_apply_refuses_what_no_queue_takes)
                            {word, sizeof(word)},
                            bytes_of("x")};
 
-    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    memset(word, 'w', sizeof(word));
+    CHECK_TEXT(fake_call(fake, args, 5), NEAR_LONG_WORD);
     args[3].size--;
     CHECK_TEXT(fake_call(fake, args, 5), "+OK");
     /* The payload is too long and is not read. */
     args[4].size = (size_t)QUEUE_PAYLOAD_MAX + 1;
-    CHECK_TEXT(fake_call(fake, args, 5), "!ERR syntax error");
+    CHECK_TEXT(fake_call(fake, args, 5), NEAR_LONG_WORD);
     args[2] = bytes_of("DEL");
     args[3].size++;
-    CHECK_TEXT(fake_call(fake, args, 4), "!ERR syntax error");
+    CHECK_TEXT(fake_call(fake, args, 4), NEAR_LONG_WORD);
     struct bytes lease[] = {bytes_of("LAWN.APPLY"), bytes_of("k"),
                             bytes_of("LEASE"),      bytes_of("a"),
                             bytes_of("1"),          bytes_of("1"),
@@ -181,7 +195,7 @@ TEST(commands_apply_refuses_what_no_queue_takes)
                             bytes_of("5"),          {word, QUEUE_OWNER_MAX}};
     CHECK_TEXT(fake_call(fake, lease, 10), "+OK");
     lease[9].size++;
-    CHECK_TEXT(fake_call(fake, lease, 10), "!ERR syntax error");
+    CHECK_TEXT(fake_call(fake, lease, 10), "!ERR syntax error near 'a'");
     scene_end(fake);
 }
 
@@ -268,11 +282,11 @@ TEST(commands_apply_sets_a_sink)
     CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_SPUBLISH);
     CHECK(scene_starve(fake, "LAWN.APPLY k SINK list other 0 ''") > 0);
     CHECK_EQ(queue_sink_of(fake_queue(fake, "k"))->kind, QUEUE_SINK_LIST);
-    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
+    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error near 'LIST'");
     args[4].size--;
     CHECK_TEXT(fake_call(fake, args, 7), "+OK");
     args[6] = (struct bytes){word, sizeof(word)};
-    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error");
+    CHECK_TEXT(fake_call(fake, args, 7), "!ERR syntax error near 'LIST'");
     REPLIES(fake, "LAWN.APPLY k SINK none '' 0 ''", "+OK");
     CHECK(fake_queue(fake, "k") == NULL);
     /* Due events must be processed from now on. */

@@ -617,9 +617,10 @@ TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
     REPLIES(fake, "LAWN.LEASE k me LEASE 9007199254740992",
             "[[\"a\", \"x\", 9007199254739968, 1, 9007199254740992]]");
     CHECK_EQ(lease_of(fake, "a").lease.end, ARGS_DUE_MAX);
-    REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740992", "!ERR syntax error");
+    REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740992",
+            "!ERR syntax error near '9007199254740992'");
     REPLIES(fake, "LAWN.APPLY k LEASE a 9007199254740992 1 1 5 5 me",
-            "!ERR syntax error");
+            "!ERR syntax error near 'a'");
     REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
     REPLIES(fake, "LAWN.LEASE k me",
             "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
@@ -723,19 +724,19 @@ TEST(commands_of_leases_refuse_what_they_do_not_understand)
         {"LAWN.LEASE k me LEASE 0", "!ERR lease" RANGE},
         {"LAWN.LEASE k me COUNT 0", "!ERR count" RANGE},
         {"LAWN.LEASE k me BLOCK x", "!ERR timeout" RANGE},
-        {"LAWN.LEASE k me META", "!ERR syntax error"},
+        {"LAWN.LEASE k me META", "!ERR syntax error near 'META'"},
         {"LAWN.ACK k a", "!ERR wrong number of arguments"},
-        {"LAWN.ACK k a 1 b", "!ERR syntax error"},
+        {"LAWN.ACK k a 1 b", "!ERR syntax error: missing token of 'b'"},
         {"LAWN.ACK k a 1024000 b x", "!ERR token" RANGE},
         {"LAWN.ACK k a -1", "!ERR token" RANGE},
         {"LAWN.NACK k a", "!ERR wrong number of arguments"},
         {"LAWN.NACK k a x", "!ERR token" RANGE},
         {"LAWN.NACK k a 1024000 DELAY x", "!ERR delay" RANGE},
-        {"LAWN.NACK k a 1024000 AT 5", "!ERR syntax error"},
+        {"LAWN.NACK k a 1024000 AT 5", "!ERR syntax error near 'AT'"},
         {"LAWN.EXTEND k a 1024000", "!ERR wrong number of arguments"},
         {"LAWN.EXTEND k a x LEASE 5", "!ERR token" RANGE},
         {"LAWN.EXTEND k a 1024000 LEASE 0", "!ERR lease" RANGE},
-        {"LAWN.EXTEND k a 1024000 DELAY 5", "!ERR syntax error"},
+        {"LAWN.EXTEND k a 1024000 DELAY 5", "!ERR syntax error near 'DELAY'"},
     };
     struct fake *fake = scene_begin();
     char owner[QUEUE_OWNER_MAX + 2];

@@ -269,15 +269,15 @@ TEST(commands_push_refuses_what_it_does_not_understand)
         const char *words;
         const char *error;
     } cases[] = {
-        {"NX XX", SYNTAX},
-        {"DELAY 1 AT 2", SYNTAX},
-        {"DELAY 1 DELAY 2", SYNTAX},
-        {"DELAY 1 NX NX", SYNTAX},
-        {"DELAY 1 NX XX", SYNTAX},
-        {"DELAY 1 TIMES 2", SYNTAX},
-        {"DELAY 1 EVERY", SYNTAX},
-        {"DELAY 1 SOON", SYNTAX},
-        {"NX EVERY 1", SYNTAX},
+        {"NX XX", SYNTAX ": missing DELAY or AT"},
+        {"DELAY 1 AT 2", SYNTAX " near 'AT'"},
+        {"DELAY 1 DELAY 2", SYNTAX " near 'DELAY'"},
+        {"DELAY 1 NX NX", SYNTAX " near 'NX'"},
+        {"DELAY 1 NX XX", SYNTAX ": NX and XX exclude each other"},
+        {"DELAY 1 TIMES 2", SYNTAX ": TIMES requires EVERY"},
+        {"DELAY 1 EVERY", SYNTAX ": missing argument of 'EVERY'"},
+        {"DELAY 1 SOON", SYNTAX " near 'SOON'"},
+        {"NX EVERY 1", SYNTAX ": missing DELAY or AT"},
         {"DELAY -1", "!ERR delay" RANGE},
         {"DELAY 9007199254740993", "!ERR delay" RANGE},
         {"DELAY 1.5", "!ERR delay" RANGE},
@@ -512,10 +512,10 @@ TEST(commands_mpush_wants_as_many_pairs_as_it_says)
         const char *words;
         const char *error;
     } cases[] = {
-        {"DELAY 1 1 a x b", SYNTAX},
-        {"DELAY 1 1 a x b y", SYNTAX},
-        {"DELAY 1 3 a x b y", SYNTAX},
-        {"BY 1 1 a x", SYNTAX},
+        {"DELAY 1 1 a x b", SYNTAX ": count is not the number of pairs"},
+        {"DELAY 1 1 a x b y", SYNTAX ": count is not the number of pairs"},
+        {"DELAY 1 3 a x b y", SYNTAX ": count is not the number of pairs"},
+        {"BY 1 1 a x", SYNTAX " near 'BY'"},
         {"DELAY 1 0 a x", "!ERR count" RANGE},
         {"DELAY 1 x a x", "!ERR count" RANGE},
         {"DELAY x 1 a x", "!ERR delay" RANGE},

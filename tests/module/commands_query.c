@@ -21,8 +21,8 @@ TEST(commands_get_returns_the_payload_or_all)
     REPLIES(fake, "LAWN.GET k a META",
             "{\"payload\": \"x\", \"due\": 1010, \"state\": \"due\", "
             "\"period\": 7, \"times\": 2, \"missed\": 0" PLAIN);
-    REPLIES(fake, "LAWN.GET k a MORE", "!ERR syntax error");
-    REPLIES(fake, "LAWN.GET k a META META", "!ERR syntax error");
+    REPLIES(fake, "LAWN.GET k a MORE", "!ERR syntax error near 'MORE'");
+    REPLIES(fake, "LAWN.GET k a META META", "!ERR syntax error near 'META'");
     scene_end(fake);
 }
 
@@ -65,8 +65,8 @@ TEST(commands_len_distinguishes_those_that_wait_from_those_due)
     REPLIES(fake, "LAWN.LEN k DUE", "2");
     REPLIES(fake, "LAWN.LEN k WAITING", "1");
     REPLIES(fake, "LAWN.LEN k", "3");
-    REPLIES(fake, "LAWN.LEN k OFF", "!ERR syntax error");
-    REPLIES(fake, "LAWN.LEN k DUE DUE", "!ERR syntax error");
+    REPLIES(fake, "LAWN.LEN k OFF", "!ERR syntax error near 'OFF'");
+    REPLIES(fake, "LAWN.LEN k DUE DUE", "!ERR syntax error near 'DUE'");
     scene_end(fake);
 }
 
@@ -121,8 +121,9 @@ TEST(commands_scan_returns_what_matches)
     REPLIES(fake, "LAWN.SCAN k 0 STATE waiting", "[\"0\", [\"pear\"]]");
     REPLIES(fake, "LAWN.SCAN k 0 state DUE", "[\"0\", [\"apple\"]]");
     REPLIES(fake, "LAWN.SCAN k 0 STATE due MATCH p*", "[\"0\", []]");
-    REPLIES(fake, "LAWN.SCAN k 0 STATE off", "!ERR syntax error");
-    REPLIES(fake, "LAWN.SCAN k 0 MATCH", "!ERR syntax error");
+    REPLIES(fake, "LAWN.SCAN k 0 STATE off", "!ERR syntax error near 'off'");
+    REPLIES(fake, "LAWN.SCAN k 0 MATCH",
+            "!ERR syntax error: missing argument of 'MATCH'");
     REPLIES(fake, "LAWN.SCAN k 0 COUNT 0",
             "!ERR count is not an integer or out of range");
     REPLIES(fake, "LAWN.SCAN k x", "!ERR invalid cursor");

@@ -155,9 +155,10 @@ TEST(commands_poll_refuses_what_it_does_not_understand)
     REPLIES(fake, "LAWN.POLL k COUNT 0", "!ERR count" RANGE);
     REPLIES(fake, "LAWN.POLL k COUNT x", "!ERR count" RANGE);
     REPLIES(fake, "LAWN.POLL k BLOCK -1", "!ERR timeout" RANGE);
-    REPLIES(fake, "LAWN.POLL k COUNT", "!ERR syntax error");
-    REPLIES(fake, "LAWN.POLL k META META", "!ERR syntax error");
-    REPLIES(fake, "LAWN.POLL k x", "!ERR syntax error");
+    REPLIES(fake, "LAWN.POLL k COUNT",
+            "!ERR syntax error: missing argument of 'COUNT'");
+    REPLIES(fake, "LAWN.POLL k META META", "!ERR syntax error near 'META'");
+    REPLIES(fake, "LAWN.POLL k x", "!ERR syntax error near 'x'");
     REPLIES(fake, "LAWN.POLL", "!ERR wrong number of arguments");
     scene_end(fake);
 }

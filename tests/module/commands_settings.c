@@ -83,10 +83,11 @@ TEST(commands_config_is_all_or_nothing)
         {"SET lease 9007199254740993",
          "!ERR invalid value for lease: '9007199254740993'"},
         {"SET lease 30s", "!ERR invalid value for lease: '30s'"},
-        {"SET maxlen", "!ERR syntax error"},
-        {"SET maxlen 5 maxbytes", "!ERR syntax error"},
-        {"SET", "!ERR syntax error"},
-        {"PUT maxlen 5", "!ERR syntax error"},
+        {"SET maxlen", "!ERR syntax error: missing argument of 'maxlen'"},
+        {"SET maxlen 5 maxbytes",
+         "!ERR syntax error: missing argument of 'maxbytes'"},
+        {"SET", "!ERR syntax error: missing argument of 'SET'"},
+        {"PUT maxlen 5", "!ERR syntax error near 'PUT'"},
     };
     struct fake *fake = scene_begin();
     char line[256];

@@ -79,25 +79,32 @@ TEST(commands_sink_names_may_be_words_of_the_command)
 
 TEST(commands_sink_refuses_what_it_does_not_understand)
 {
-    static const char *const lines[] = {
-        "LAWN.SINK k FILE s",
-        "LAWN.SINK k STREAM",
-        "LAWN.SINK k STREAM s MAXLEN",
-        "LAWN.SINK k STREAM s MAXLEN ~",
-        "LAWN.SINK k STREAM s ~ 5",
-        "LAWN.SINK k STREAM s DEADLETTER",
-        "LAWN.SINK k STREAM s DEADLETTER d MAXLEN 5",
-        "LAWN.SINK k STREAM s DEADLETTER d DEADLETTER d",
-        "LAWN.SINK k LIST s MAXLEN 5",
-        "LAWN.SINK k PUBLISH",
-        "LAWN.SINK k NONE s",
-        "LAWN.SINK k DEADLETTER d",
-        "LAWN.SINK k STREAM DEADLETTER d",
+    static const char *const lines[][2] = {
+        {"LAWN.SINK k FILE s", "!ERR syntax error near 'FILE'"},
+        {"LAWN.SINK k STREAM",
+         "!ERR syntax error: missing argument of 'STREAM'"},
+        {"LAWN.SINK k STREAM s MAXLEN",
+         "!ERR syntax error: missing argument of 'MAXLEN'"},
+        {"LAWN.SINK k STREAM s MAXLEN ~",
+         "!ERR syntax error: missing argument of 'MAXLEN'"},
+        {"LAWN.SINK k STREAM s ~ 5", "!ERR syntax error near '~'"},
+        {"LAWN.SINK k STREAM s DEADLETTER",
+         "!ERR syntax error: missing argument of 'DEADLETTER'"},
+        {"LAWN.SINK k STREAM s DEADLETTER d MAXLEN 5",
+         "!ERR syntax error near 'MAXLEN'"},
+        {"LAWN.SINK k STREAM s DEADLETTER d DEADLETTER d",
+         "!ERR syntax error near 'DEADLETTER'"},
+        {"LAWN.SINK k LIST s MAXLEN 5", "!ERR syntax error near 'MAXLEN'"},
+        {"LAWN.SINK k PUBLISH",
+         "!ERR syntax error: missing argument of 'PUBLISH'"},
+        {"LAWN.SINK k NONE s", "!ERR syntax error near 's'"},
+        {"LAWN.SINK k DEADLETTER d", "!ERR syntax error near 'DEADLETTER'"},
+        {"LAWN.SINK k STREAM DEADLETTER d", "!ERR syntax error near 'd'"},
     };
     struct fake *fake = scene_begin();
 
     for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-        REPLIES(fake, lines[i], "!ERR syntax error");
+        REPLIES(fake, lines[i][0], lines[i][1]);
     }
     REPLIES(fake, "LAWN.SINK k", "!ERR wrong number of arguments");
     REPLIES(fake, "LAWN.SINK k STREAM s MAXLEN 0",

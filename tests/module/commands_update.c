@@ -137,11 +137,11 @@ TEST(commands_touch_refuses_what_it_does_not_understand)
         const char *words;
         const char *error;
     } cases[] = {
-        {"GT LT", "!ERR syntax error"},
-        {"DELAY 1 GT LT", "!ERR syntax error"},
-        {"DELAY 1 BY 1", "!ERR syntax error"},
-        {"DELAY 1 NX", "!ERR syntax error"},
-        {"GT GT", "!ERR syntax error"},
+        {"GT LT", "!ERR syntax error: missing DELAY, AT or BY"},
+        {"DELAY 1 GT LT", "!ERR syntax error: GT and LT exclude each other"},
+        {"DELAY 1 BY 1", "!ERR syntax error near 'BY'"},
+        {"DELAY 1 NX", "!ERR syntax error near 'NX'"},
+        {"GT GT", "!ERR syntax error near 'GT'"},
         {"DELAY x", "!ERR delay" RANGE},
         {"AT -1", "!ERR time" RANGE},
         {"BY 9007199254740993", "!ERR shift" RANGE},

@@ -37,7 +37,7 @@ take(struct heap *heap, struct event *event)
 
 /* With few times, so that many are equal, or with many. */
 static void
-run(uint64_t times, uint64_t seed)
+run_random_steps(uint64_t times, uint64_t seed)
 {
     struct heap heap = {.chunks = NULL};
     struct rng rng = {seed};
@@ -84,10 +84,10 @@ run(uint64_t times, uint64_t seed)
 
 TEST(a_heap_has_the_first_event_whatever_comes_and_goes)
 {
-    run(UINT64_C(1) << 40, 1);
-    run(1000, 2);
-    run(3, 3);
-    run(1, 4);
+    run_random_steps(UINT64_C(1) << 40, 1);
+    run_random_steps(1000, 2);
+    run_random_steps(3, 3);
+    run_random_steps(1, 4);
 }
 
 TEST(one_far_ahead_does_not_make_the_times_of_a_heap_alike)

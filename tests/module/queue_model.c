@@ -809,8 +809,8 @@ tide(void)
 }
 
 static void
-run(unsigned events, unsigned steps, unsigned check_every, bool wild,
-    bool starved, uint64_t seed)
+run_model(unsigned events, unsigned steps, unsigned check_every, bool wild,
+          bool starved, uint64_t seed)
 {
     memset(&model, 0, sizeof(model));
     model.rng.state = seed;
@@ -842,21 +842,21 @@ run(unsigned events, unsigned steps, unsigned check_every, bool wild,
 
 TEST(a_queue_of_few_events_does_what_a_plain_array_does)
 {
-    run(20, 40000, 1, false, false, 1);
-    run(20, 40000, 1, false, true, 2);
-    run(20, 40000, 1, true, true, 3);
+    run_model(20, 40000, 1, false, false, 1);
+    run_model(20, 40000, 1, false, true, 2);
+    run_model(20, 40000, 1, true, true, 3);
 }
 
 TEST(a_queue_of_many_events_does_what_a_plain_array_does)
 {
-    run(700, 12000, 8, false, false, 4);
-    run(700, 12000, 8, false, true, 5);
-    run(700, 12000, 8, true, true, 6);
+    run_model(700, 12000, 8, false, false, 4);
+    run_model(700, 12000, 8, false, true, 5);
+    run_model(700, 12000, 8, true, true, 6);
 }
 
 TEST(a_queue_of_very_many_events_does_what_a_plain_array_does)
 {
-    run(EVENTS_MAX, 6000, 64, false, false, 7);
-    run(EVENTS_MAX, 6000, 64, false, true, 8);
-    run(EVENTS_MAX, 6000, 64, true, true, 9);
+    run_model(EVENTS_MAX, 6000, 64, false, false, 7);
+    run_model(EVENTS_MAX, 6000, 64, false, true, 8);
+    run_model(EVENTS_MAX, 6000, 64, true, true, 9);
 }

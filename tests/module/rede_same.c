@@ -166,8 +166,8 @@ TEST(rede_poll_and_xpoll_take_a_count)
          "!ERR count is not an integer or out of range"},
         {1, "REDE.XPOLL d COUNT x",
          "!ERR count is not an integer or out of range"},
-        {1, "REDE.POLL d SOME 1", "!ERR syntax error"},
-        {1, "REDE.POLL d COUNT 1 x", "!ERR syntax error"},
+        {1, "REDE.POLL d SOME 1", "!ERR syntax error near 'SOME'"},
+        {1, "REDE.POLL d COUNT 1 x", "!ERR syntax error near 'x'"},
     };
     PLAY(steps);
 }

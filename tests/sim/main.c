@@ -32,7 +32,7 @@
 #define MAIN_JOBS 64
 
 /* The reductions of a run. */
-struct cut {
+struct reduction {
     unsigned without;
     unsigned operations, timers, actors, phases; /* at most */
 };
@@ -45,7 +45,7 @@ static uint64_t line_count;
 static uint64_t digest; /* of the log and of all choices */
 static bool digesting;
 
-static struct cut cut_given = {0, ~0u, ~0u, ~0u, ~0u};
+static struct reduction cut_given = {0, ~0u, ~0u, ~0u, ~0u};
 static uint64_t first_seed = 1;
 static uint64_t seed_count = 1;
 static unsigned jobs = 1;
@@ -78,7 +78,7 @@ sim_log(const char *format, ...)
 }
 
 static void
-cut_plan(const struct cut *cut)
+cut_plan(const struct reduction *cut)
 {
     struct sim_plan *plan = &sim_plan;
 
@@ -97,7 +97,7 @@ cut_plan(const struct cut *cut)
 }
 
 static bool
-run_seed(uint64_t seed, const struct cut *cut)
+run_seed(uint64_t seed, const struct reduction *cut)
 {
     struct explore_scenario scenario = actors_scenario;
 
@@ -114,7 +114,7 @@ run_seed(uint64_t seed, const struct cut *cut)
 /* Reducing. */
 
 static bool
-fails(uint64_t seed, const struct cut *cut)
+fails(uint64_t seed, const struct reduction *cut)
 {
     struct sim_counts before = sim_counts;
     bool failed = !run_seed(seed, cut);
@@ -124,7 +124,8 @@ fails(uint64_t seed, const struct cut *cut)
 }
 
 static void
-cut_number(uint64_t seed, struct cut *cut, unsigned *number, unsigned most)
+cut_number(uint64_t seed, struct reduction *cut, unsigned *number,
+           unsigned most)
 {
     unsigned low = 1;
 
@@ -144,8 +145,8 @@ cut_number(uint64_t seed, struct cut *cut, unsigned *number, unsigned most)
     }
 }
 
-static struct cut
-cut_down(uint64_t seed, struct cut cut)
+static struct reduction
+cut_down(uint64_t seed, struct reduction cut)
 {
     sim_make_plan(seed);
     for (unsigned i = 0; i < SIM_FAULTS; i++) {
@@ -196,7 +197,7 @@ print_number(const char *name, unsigned number)
 }
 
 static void
-print_command(uint64_t seed, const struct cut *cut)
+print_command(uint64_t seed, const struct reduction *cut)
 {
     const char *between = " --without ";
 
@@ -218,7 +219,7 @@ print_command(uint64_t seed, const struct cut *cut)
 static void
 print_failure(uint64_t seed)
 {
-    struct cut cut;
+    struct reduction cut;
 
     printf("FAILED seed %llu: %s\n", (unsigned long long)seed, run_message());
     (void)fflush(stdout);

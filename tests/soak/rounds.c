@@ -56,7 +56,7 @@ round_of(struct soak *soak, uint64_t number, uint8_t *bytes)
 }
 
 static void
-progress(const struct soak *soak, time_t began)
+print_progress(const struct soak *soak, time_t began)
 {
     printf("%4.0f s: %llu rounds, %llu operations, %llu fires\n",
            difftime(time(NULL), began),
@@ -80,13 +80,13 @@ soak_rounds(const struct soak_options *options)
         round_of(&soak, number, bytes);
         if (difftime(time(NULL), told) >= SOAK_REPORT_SECONDS) {
             told = time(NULL);
-            progress(&soak, began);
+            print_progress(&soak, began);
         }
         if (difftime(time(NULL), began) >= (double)options->seconds) {
             break;
         }
     }
-    progress(&soak, began);
+    print_progress(&soak, began);
     printf("%u passed, %u failed\n", soak.passed, soak.failed);
     return soak.failed == 0;
 }

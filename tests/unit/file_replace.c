@@ -118,7 +118,7 @@ TEST(a_check_returns_whether_a_file_can_be_replaced_and_changes_nothing)
     CHECK(contains("file", "one"));
     CHECK_EQ(unlink("file"), 0);
     CHECK_EQ(mkfifo("file", 0600), 0);
-    CHECK_EQ(lawn__file_check(&target), -EINVAL);
+    CHECK_EQ(lawn__file_check(&target), LAWN_STORE_NOT_A_FILE);
     CHECK_EQ(unlink("file"), 0);
     CHECK_EQ(mkdir("file", 0700), 0);
     CHECK_EQ(lawn__file_check(&target), -EISDIR);

@@ -182,7 +182,7 @@ has_number(const struct trial *trial, uint64_t number)
 }
 
 static size_t
-record(char *out, const void *bytes, size_t size)
+copy_text(char *out, const void *bytes, size_t size)
 {
     if (size >= TRIAL_TEXT) {
         size = TRIAL_TEXT - 1;
@@ -200,8 +200,9 @@ on_fire(const struct lawn_store_timer *timer, void *arg)
     unsigned at = trial->fired++ % TRIAL_LOG;
     char id[TRIAL_TEXT];
     char payload[TRIAL_TEXT];
-    size_t id_size = record(id, timer->id, timer->id_size);
-    size_t payload_size = record(payload, timer->payload, timer->payload_size);
+    size_t id_size = copy_text(id, timer->id, timer->id_size);
+    size_t payload_size =
+        copy_text(payload, timer->payload, timer->payload_size);
 
     memcpy(trial->ids[at], id, sizeof(id));
     memcpy(trial->payloads[at], payload, sizeof(payload));

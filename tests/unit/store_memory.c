@@ -61,7 +61,7 @@ TEST(a_store_reports_the_bytes_that_it_has_from_its_allocator)
 
 /* Some timers stay; many are started and then fire. [S7] */
 static void
-burst(struct lawn_store *store, uint64_t stay, uint64_t many, bool stop)
+run_burst(struct lawn_store *store, uint64_t stay, uint64_t many, bool stop)
 {
     for (uint64_t i = stay; i < stay + many; i++) {
         CHECK_EQ(lawn_store_start(store, &i, sizeof(i), 10 + i % 100,
@@ -96,10 +96,10 @@ TEST(a_store_gives_back_what_a_burst_of_timers_took)
             trial_begin(&t, NULL);
             fill(t.store, stays[i]);
             size_t before = t.ledger.bytes;
-            burst(t.store, stays[i], how_many(1000000, 200000, 20000),
-                  stop != 0);
+            run_burst(t.store, stays[i], how_many(1000000, 200000, 20000),
+                      stop != 0);
             CHECK(t.ledger.bytes <= before + before / 4 + SLACK);
-            burst(t.store, stays[i], 20000, stop != 0);
+            run_burst(t.store, stays[i], 20000, stop != 0);
             CHECK(t.ledger.bytes <= before + before / 4 + SLACK);
             CHECK_EQ(lawn_store_bytes(t.store), t.ledger.bytes);
             trial_end(&t);
@@ -154,7 +154,7 @@ TEST(a_store_gives_memory_back_to_the_system_after_a_burst)
     fill(store, stay);
     size_t before = resident();
     size_t told = lawn_store_bytes(store);
-    burst(store, stay, how_many(1000000, 500000, 300000), false);
+    run_burst(store, stay, how_many(1000000, 500000, 300000), false);
     CHECK(lawn_store_bytes(store) <= told + told / 4);
     CHECK(resident() <= before + before / 4);
     lawn_store_free(store);

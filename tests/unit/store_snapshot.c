@@ -1167,6 +1167,7 @@ TEST(each_error_has_words)
                                  LAWN_STORE_TRAILING,
                                  LAWN_STORE_ID_TOO_LARGE,
                                  LAWN_STORE_PAYLOAD_TOO_LARGE,
+                                 LAWN_STORE_NOT_A_FILE,
                                  -EEXIST,
                                  -ENOENT,
                                  -ENOTEMPTY,
@@ -1187,6 +1188,10 @@ TEST(each_error_has_words)
     CHECK(strcmp(lawn_store_strerror(1), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(-9999), "unknown error") != 0);
     CHECK(strcmp(lawn_store_strerror(-10000), "unknown error") == 0);
-    CHECK(strcmp(lawn_store_strerror(-10009), "unknown error") == 0);
+    CHECK(strcmp(lawn_store_strerror(-10010), "unknown error") == 0);
+    /* [S2] -EINVAL has one cause only. */
+    CHECK(strcmp(lawn_store_strerror(-EINVAL), "invalid flags") == 0);
+    CHECK(strcmp(lawn_store_strerror(LAWN_STORE_NOT_A_FILE),
+                 "not a regular file") == 0);
     CHECK(strcmp(lawn_store_strerror(INT32_MIN), "unknown error") == 0);
 }

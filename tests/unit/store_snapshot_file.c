@@ -278,7 +278,7 @@ TEST(a_folder_or_a_device_is_not_replaced)
     CHECK_EQ(lawn_store_save_file(store, "folder/"), -EISDIR);
     CHECK_EQ(lawn_store_save_file(store, "."), -EISDIR);
     CHECK_EQ(lawn_store_save_file(store, "/"), -EISDIR);
-    CHECK_EQ(lawn_store_save_file(store, "other"), -EINVAL);
+    CHECK_EQ(lawn_store_save_file(store, "other"), LAWN_STORE_NOT_A_FILE);
     CHECK(S_ISFIFO(status_of("other").st_mode));
     lawn_store_free(store);
     yard_end(&yard, 2);

@@ -6,7 +6,7 @@
  * returns.
  *
  * Growing and shrinking are proved path by path: one path for each way to split
- * the records of a bucket. table_place proves for tables of all sizes where a
+ * the records of a bucket. table_bucket proves for tables of all sizes where a
  * record belongs. The other proofs use 5 and 6 buckets, 4 and 5 with another
  * block for the first segment, and 49152 and 49153, where tags change, and a
  * segment and a piece of their array are allocated and freed.
@@ -27,7 +27,7 @@
  *     distances, which wrap around
  * @without --conversion-check: a tag is a part of the hash
  *
- * @proof table_place
+ * @proof table_bucket
  * @flags --unwind 41 -DBUCKETS=4
  * @proof table_add
  * @flags --unwind 17 --unwindset put_entry.0:3 -DBUCKETS=5
@@ -53,7 +53,7 @@
 #include "shaped.h"
 
 void
-table_place(void)
+table_bucket(void)
 {
     uint64_t many = nondet_u64();
     uint64_t hash = nondet_u64();

@@ -363,10 +363,10 @@ def users(one):
         if line.startswith('> ACL SETUSER'):
             command = line[2:].split()
             ok(one.call(*command, '+echo'))  # which our client sends
-            secret = next(word[1:] for word in command if word[0] == '>')
-            client_ = one.client(3)
-            ok(client_.call('AUTH', command[2], secret))
-            logged[command[2]] = client_
+            for secret in [word[1:] for word in command if word[0] == '>']:
+                client_ = one.client(3)
+                ok(client_.call('AUTH', command[2], secret))
+                logged[command[2]] = client_
     assert list(logged) == [row[0] for row in user_rows()], list(logged)
     return logged
 

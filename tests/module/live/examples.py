@@ -777,7 +777,7 @@ def give_users(cluster):
     """Creates the users of the page on access rules, on all nodes."""
     page = (EXAMPLES / '../../docs/MODULE-OPERATIONS.md').read_text()
     rules = re.findall(r'^> (ACL SETUSER .*)$', page, re.M)
-    equal(len(rules), 5)
+    equal(len({rule.split()[2] for rule in rules}), 5)
     for node in cluster.nodes:
         for rule in rules:
             equal(node.call(*rule.split()), resp.OK)

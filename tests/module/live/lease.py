@@ -10,11 +10,11 @@ cases about waiting clients wait for real time.
 import rdb
 import resp
 from resp import OK
-from server import (FAR, Clock, Server, case, equal, error, main, now_ms, shared,
-                    shared_clock, still_waits, wait_until)
+from server import (FAR, Clock, Server, case, equal, error, main, missing,
+                    near, now_ms, shared, shared_clock, still_waits, syntax,
+                    wait_until)
 
 HOUR = 3600000
-SYNTAX = error('ERR syntax error')
 STATES = ('WAITING', 'DUE', 'LEASED', 'DEAD')
 
 
@@ -135,25 +135,27 @@ def leases_refuse_what_makes_no_sense():
                 (('COUNT', 'x'), no_number('count')),
                 (('BLOCK', -1), no_number('timeout')),
                 (('BLOCK', 2**53 + 1), no_number('timeout')),
-                (('LEASE',), SYNTAX), (('COUNT',), SYNTAX), (('x',), SYNTAX),
-                (('LEASE', 1, 'LEASE', 1), SYNTAX), (('META',), SYNTAX),
-                (('COUNT', 1, 'COUNT', 1), SYNTAX)):
+                (('LEASE',), missing('LEASE')), (('COUNT',), missing('COUNT')),
+                (('x',), near('x')), (('META',), near('META')),
+                (('LEASE', 1, 'LEASE', 1), near('LEASE')),
+                (('COUNT', 1, 'COUNT', 1), near('COUNT'))):
             equal(client.call('LAWN.LEASE', 'k', 'me', *args), wanted,
                   repr(args))
         equal(client.call('LAWN.LEASE', 'k', 'o' * 256),
               error('ERR owner is longer than 255 bytes'))
         for args, wanted in (
-                (('ACK', 'i'), None), (('ACK', 'i', 1, 'j'), SYNTAX),
+                (('ACK', 'i'), None),
+                (('ACK', 'i', 1, 'j'), syntax(": missing token of 'j'")),
                 (('ACK', 'i', 'x'), no_number('token')),
                 (('ACK', 'i', -1), no_number('token')),
                 (('ACK', 'i', 2**64), no_number('token')),
                 (('NACK', 'i', 'x'), no_number('token')),
-                (('NACK', 'i', 1, 'DELAY'), SYNTAX),
+                (('NACK', 'i', 1, 'DELAY'), missing('DELAY')),
                 (('NACK', 'i', 1, 'DELAY', 'x'), no_number('delay')),
                 (('NACK', 'i', 1, 'DELAY', -1), no_number('delay')),
-                (('NACK', 'i', 1, 'x', 1), SYNTAX),
+                (('NACK', 'i', 1, 'x', 1), near('x')),
                 (('EXTEND', 'i', 1, 'LEASE', 0), no_number('lease')),
-                (('EXTEND', 'i', 1, 'x', 1), SYNTAX),
+                (('EXTEND', 'i', 1, 'x', 1), near('x')),
                 (('EXTEND', 'i', 'x', 'LEASE', 1), no_number('token')),
                 (('EXTEND', 'i', 1), None)):
             got = client.call('LAWN.' + args[0], 'k', *args[1:])

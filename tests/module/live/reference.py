@@ -38,6 +38,12 @@ REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
+# With the word: which of several wrong ones is not specified.
+SYNTAX_ERROR = re.compile(
+    SYNTAX + "( near '[ -&(-~]{0,67}'|: missing [a-z]+ of '[ -&(-~]{0,67}'|"
+    ": missing (DELAY or AT|DELAY, AT or BY)|: (NX and XX|GT and LT) exclude each "
+    "other|: TIMES requires EVERY|: count is not the number of pairs)"
+)
 LONG_KEY = "ERR key name is longer than 65535 bytes"
 LONG_ID = "ERR id is longer than 65535 bytes"
 SETTINGS = (
@@ -323,6 +329,8 @@ class Reference:
 
     def judge(self, args, reply, before, after):
         name = args[0].upper()
+        if isinstance(reply, Error) and SYNTAX_ERROR.fullmatch(reply):
+            reply = Error(SYNTAX)
         self.before, self.after = before, after
         self.began = self.turn
         arity = ARITY[name]

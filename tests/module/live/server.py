@@ -130,6 +130,18 @@ def error(text):
     return resp.Error(text.encode())
 
 
+def syntax(why):
+    return error('ERR syntax error' + why)
+
+
+def near(word):
+    return syntax(f" near '{word}'")
+
+
+def missing(word):
+    return syntax(f": missing argument of '{word}'")
+
+
 def null(client):
     """The bytes of a null in the client's protocol."""
     return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'

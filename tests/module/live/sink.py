@@ -1156,7 +1156,7 @@ def in_a_slot_that_is_moved_nothing_is_handed_on_by_two():
 def a_wrong_sink_command_replies_with_its_first_error():
     server = shared()
     equal(server.call('LAWN.SINK', 'k', 'FILE', 's'),
-          error('ERR syntax error'))
+          error("ERR syntax error near 'FILE'"))
     server.call('SET', 'text', 'x')
     equal(server.call('LAWN.SINK', 'text', 'STREAM', 's'),
           error('WRONGTYPE Operation against a key holding the wrong kind of '
