@@ -9,7 +9,7 @@
 # Needs: config.mk; PEER_INCLUDES of library.mk when a recipe runs.
 
 VARIANTS := release debug fickle asan watched tsan coverage mcdc fuzz swift fibres helgrind explore sim \
-    walked abi naive long
+    walked abi naive long tight
 
 # The installed files. PROBES=1 adds the probes of src/core/probes.h.
 FLAGS_release = -DNDEBUG -fPIC -fno-semantic-interposition $(HARDEN_C) \
@@ -23,6 +23,10 @@ FLAGS_debug = $(CPPFLAGS) -O1 -g
 FICKLE := -DLAWN_TUNING_TRIAL=32u -DLAWN_TUNING_MANY=8u -DLAWN_STORE_TABLE_PLAIN \
     -DLAWN_WORKERS_PORTABLE
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
+# The same with low limits of work for each call (src/core/mow.c, next.c): random
+# operations on a few hundred timers reach them often.
+FLAGS_tight = $(FLAGS_fickle) -DLAWN_MOW_WORK=1u -DLAWN_MOW_WORK_LEAST=6u -DLAWN_MOW_PREPARE=3u \
+    -DLAWN_NEXT_LOOKS=5u -DLAWN_FEW=4u
 FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
 
 # AddressSanitizer and UBSan; ThreadSanitizer.

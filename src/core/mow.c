@@ -59,7 +59,7 @@ prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
         LAWN_PREFETCH(next[i]);
     }
     while (many > 0 && ahead < most) {
-        for (uint32_t i = 0; i < many;) {
+        for (uint32_t i = 0; i < many && ahead < most;) {
             const struct lawn_link *link = next[i];
 
             if (link == queues[i] || lawn__link_deadline(link) > until) {
