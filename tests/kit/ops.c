@@ -26,6 +26,17 @@
 #define OPS_TIME_MAX (UINT64_C(1) << 62)
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
+/* Limits of P8: entries that one call may examine, and entries that a mow may
+ * process besides its fires, for each timer of its budget and in addition. */
+#if defined LAWN_NEXT_LOOKS
+#define OPS_LOOKS_MAX LAWN_NEXT_LOOKS
+#define OPS_WORK LAWN_MOW_WORK
+#define OPS_WORK_LEAST LAWN_MOW_WORK_LEAST
+#else
+#define OPS_LOOKS_MAX 448u
+#define OPS_WORK 7u
+#define OPS_WORK_LEAST 448u
+#endif
 /* log2 of the starts that a lawn needs to change its tuning. */
 #if defined LAWN_TUNING_TRIAL
 #define OPS_CHURN 9u
@@ -57,10 +68,14 @@ struct ops {
     size_t fired;
     uint64_t until; /* what the mow may fire, in all its pieces */
     bool halted;
-    bool quiet;      /* callbacks do nothing */
-    uint64_t step;   /* times are multiples of step, and each remainder has */
-    uint64_t *ttl;   /* one TTL: no two TTLs are due together; or NULL */
-    struct rng cuts; /* for splitting mows into pieces */
+    bool limited;      /* the mow reached its limit of work [P8] */
+    uint64_t inside;   /* entries processed by calls of its callbacks */
+    uint64_t complete; /* a mow up to this time left no due timer, and no
+                        * overdue timer was started since; or 0 */
+    bool quiet;        /* callbacks do nothing */
+    uint64_t step;     /* times are multiples of step, and each remainder has */
+    uint64_t *ttl;     /* one TTL: no two TTLs are due together; or NULL */
+    struct rng cuts;   /* for splitting mows into pieces */
     uint64_t lies;
     uint64_t own;     /* allocations made by the interpreter */
     uint64_t foreign; /* other allocations when the lawn was new */
@@ -296,6 +311,7 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
     struct lawn_timer *timer = timer_of(ops, i);
     const char *witness = NULL;
 
+    ops->complete = 0;
     lawn_start_as(ops->lawn, timer, ttl, deadline);
     const char *broken =
         oracle_start_as(&ops->oracle, i, ttl, deadline, lawn_deadline(timer));
@@ -408,38 +424,156 @@ do_moved(struct ops *ops, uint32_t i)
     compare_timer(ops, i);
 }
 
-/* The order of the two calls, lawn_next() and lawn_next_timer(), varies:
- * neither may rely on the other. */
+/* Costs [P8]. */
+
+/* Returns the number of entries that the lawn has moved, examined and
+ * prefetched. Stores in *looked the number of those that it has examined. */
+static uint64_t
+count_entries(const struct ops *ops, uint64_t *looked)
+{
+    struct lawn_counters stats;
+
+    lawn_stats(ops->lawn, &stats);
+    if (looked != NULL) {
+        *looked = stats.looked;
+    }
+    return stats.moved + stats.looked + stats.ahead;
+}
+
+/* The results of the functions that find the earliest timer, and the entries
+ * that each of them examined. */
+struct ops_next {
+    uint64_t time;
+    uint64_t exact;
+    struct lawn_timer *timer;
+    uint64_t time_looks;
+    uint64_t timer_looks;
+    uint64_t timer_moves; /* entries that it moved or dropped as well */
+};
+
+static void
+ask_time(struct ops *ops, struct ops_next *next)
+{
+    uint64_t before = 0;
+    uint64_t after = 0;
+
+    (void)count_entries(ops, &before);
+    next->time = lawn_next(ops->lawn);
+    (void)count_entries(ops, &after);
+    next->time_looks = after - before;
+    if (next->time_looks > OPS_LOOKS_MAX) {
+        script_fail(&ops->script, "P8: lawn_next() examined %llu entries",
+                    (unsigned long long)next->time_looks);
+    }
+}
+
+static void
+ask_timer(struct ops *ops, struct ops_next *next)
+{
+    uint64_t before = 0;
+    uint64_t after = 0;
+    uint64_t entries = count_entries(ops, &before);
+
+    next->timer = lawn_next_timer(ops->lawn);
+    entries = count_entries(ops, &after) - entries;
+    next->timer_looks = after - before;
+    next->timer_moves = entries - next->timer_looks;
+    /* Those of emptied blades, which it drops, do not count. */
+    if (next->timer_looks > OPS_LOOKS_MAX + next->timer_moves) {
+        script_fail(&ops->script,
+                    "P8: lawn_next_timer() examined %llu entries, of which it "
+                    "moved %llu",
+                    (unsigned long long)next->timer_looks,
+                    (unsigned long long)next->timer_moves);
+    }
+}
+
+/* Compares the results with the earliest deadline. Those of lawn_next() and
+ * lawn_next_timer() need not be exact if they examined as many entries as they
+ * may. */
+static void
+judge_next(struct ops *ops, const struct ops_next *next, uint64_t earliest,
+           const char *judge)
+{
+    char promise[80];
+
+    (void)snprintf(promise, sizeof(promise), "P2: lawn_next_exact()%s", judge);
+    script_expect(&ops->script, promise, next->exact, earliest);
+    if (next->time > earliest) {
+        script_fail(&ops->script, "P2: lawn_next() is %llu, after %llu%s",
+                    (unsigned long long)next->time,
+                    (unsigned long long)earliest, judge);
+    }
+    if (next->time_looks < OPS_LOOKS_MAX) {
+        (void)snprintf(promise, sizeof(promise), "P2: lawn_next()%s", judge);
+        script_expect(&ops->script, promise, next->time, earliest);
+    }
+    if (next->time <= ops->complete && earliest > ops->complete) {
+        script_fail(&ops->script,
+                    "P2: lawn_next() is %llu, but a mow at %llu was complete",
+                    (unsigned long long)next->time,
+                    (unsigned long long)ops->complete);
+    }
+    uint64_t deadline =
+        next->timer != NULL ? lawn_deadline(next->timer) : LAWN_NEVER;
+    if (next->timer_looks < OPS_LOOKS_MAX || deadline == next->time) {
+        (void)snprintf(promise, sizeof(promise),
+                       "P2: the deadline of lawn_next_timer()%s", judge);
+        script_expect(&ops->script, promise, deadline, earliest);
+    } else if ((next->timer == NULL) != (earliest == LAWN_NEVER) ||
+               deadline < earliest) {
+        script_fail(&ops->script,
+                    "P2: the deadline of lawn_next_timer() is "
+                    "before all others%s",
+                    judge);
+    }
+}
+
+/* The order of the calls varies, and lawn_next_exact() is usually not called:
+ * none of them may rely on another. */
 static void
 do_next(struct ops *ops)
 {
-    bool ahead = ops->script.result->operations / 4 % 2 == 0;
-    struct lawn_timer *first = ahead ? lawn_next_timer(ops->lawn) : NULL;
-    uint64_t next = lawn_next(ops->lawn);
-    const char *broken = NULL;
+    uint64_t how = ops->script.result->operations / 4;
+    uint64_t entries = count_entries(ops, NULL);
+    struct ops_next next = {0};
 
-    first = ahead ? first : lawn_next_timer(ops->lawn);
-    TRACE(&ops->script, "next: %llu", (unsigned long long)next);
-    script_expect(&ops->script, "P2: the deadline of lawn_next_timer()",
-                  first != NULL ? lawn_deadline(first) : LAWN_NEVER, next);
+    if (how % 2 == 0) {
+        ask_timer(ops, &next);
+    }
+    if (how % 8 == 3) {
+        next.exact = lawn_next_exact(ops->lawn);
+    }
+    ask_time(ops, &next);
+    if (how % 2 == 1) {
+        ask_timer(ops, &next);
+    }
+    ops->inside += count_entries(ops, NULL) - entries;
+    TRACE(&ops->script, "next: %llu", (unsigned long long)next.time);
+    if (next.timer != NULL && !lawn_pending(next.timer)) {
+        script_fail(&ops->script, "P3: the first timer is an idle one");
+        return;
+    }
+    bool first = next.timer != NULL && next.timer_looks < OPS_LOOKS_MAX;
+    uint32_t i =
+        next.timer != NULL
+            ? LAWN_CONTAINER(next.timer, struct ops_timer, timer)->number
+            : 0;
     if (oracle_looks(&ops->oracle)) {
-        script_expect(&ops->script, "P2: lawn_next()", next,
-                      oracle_next(&ops->oracle));
-        if (first != NULL) {
-            broken = oracle_first(
-                &ops->oracle,
-                LAWN_CONTAINER(first, struct ops_timer, timer)->number);
+        uint64_t earliest = oracle_next(&ops->oracle);
+
+        next.exact = how % 8 == 3 ? next.exact : earliest;
+        judge_next(ops, &next, earliest, "");
+        if (first) {
+            hear(ops, i, oracle_first(&ops->oracle, i), NULL);
         }
     }
-    if (broken != NULL) {
-        script_fail(&ops->script, "%s", broken);
-    }
     if (ops->witness != NULL) {
-        script_expect(&ops->script, "P2: lawn_next(), by the witness,", next,
-                      witness_next(ops->witness));
-        if (first != NULL) {
-            uint32_t i = LAWN_CONTAINER(first, struct ops_timer, timer)->number;
+        uint64_t earliest = witness_next(ops->witness);
 
+        next.exact = how % 8 == 3 ? next.exact : earliest;
+        judge_next(ops, &next, earliest, ", by the witness,");
+        if (first) {
             hear(ops, i, NULL, witness_first(ops->witness, i));
         }
     }
@@ -839,6 +973,35 @@ callback(struct lawn_timer *timer, void *arg)
     ops->before = i;
 }
 
+/* Checks the cost of a mow: the number of entries that it processed, and that
+ * it stopped early only because that number reached its limit [P8]. */
+static void
+check_work(struct ops *ops, size_t budget, size_t returned, uint64_t entries)
+{
+    uint64_t limit = OPS_WORK * (uint64_t)budget + OPS_WORK_LEAST;
+
+    if (budget > (UINT64_MAX - OPS_WORK_LEAST) / OPS_WORK) {
+        limit = UINT64_MAX;
+    }
+    if (entries > limit) {
+        script_fail(&ops->script,
+                    "P8: a mow with budget %zu processed %llu entries", budget,
+                    (unsigned long long)entries);
+    }
+    ops->limited = !ops->halted && returned == budget && ops->fired < budget;
+    if (!ops->limited) {
+        script_expect(&ops->script, "P3: lawn_mow()", returned, ops->fired);
+    } else if (entries != limit) {
+        script_fail(&ops->script,
+                    "P2: a mow that fired %zu of %zu timers stopped after %llu "
+                    "entries",
+                    ops->fired, budget, (unsigned long long)entries);
+    } else {
+        TRACE(&ops->script, "the mow reached its limit of work");
+    }
+}
+
+/* Returns the number of timers fired. */
 static size_t
 mow_once(struct ops *ops, uint64_t now, size_t budget)
 {
@@ -853,24 +1016,46 @@ mow_once(struct ops *ops, uint64_t now, size_t budget)
     ops->budget = budget;
     ops->fired = 0;
     ops->halted = false;
+    ops->inside = 0;
     ops->until = ops->ttl != NULL ? ops->until : now;
     oracle_mow(&ops->oracle, now);
     if (ops->witness != NULL) {
         witness_mow(ops->witness, now);
     }
+    uint64_t entries = count_entries(ops, NULL);
     ops->script.depth++;
-    size_t fired = lawn_mow(ops->lawn, now, budget, callback, ops);
+    size_t returned = lawn_mow(ops->lawn, now, budget, callback, ops);
     ops->script.depth--;
-    const char *broken = oracle_mown(&ops->oracle, fired, ops->budget);
-    if (ops->witness != NULL) {
-        witness = witness_mown(ops->witness, fired < budget && !ops->halted);
+    entries = count_entries(ops, NULL) - entries - ops->inside;
+    check_work(ops, budget, returned, entries);
+    /* Like a halt, the limit of work uses up the budget. */
+    ops->budget = ops->limited ? ops->fired : ops->budget;
+    bool all = ops->fired < ops->budget;
+    if (all && now > ops->complete) {
+        ops->complete = now;
     }
-    script_expect(&ops->script, "P3: lawn_mow()", fired, ops->fired);
+    const char *broken = oracle_mown(&ops->oracle, ops->fired, ops->budget);
+    if (ops->witness != NULL) {
+        witness = witness_mown(ops->witness, all);
+    }
     if (broken != NULL || witness != NULL) {
         script_fail(&ops->script, "%s%s", broken != NULL ? broken : witness,
                     broken != NULL ? "" : " (by the witness)");
     }
-    return fired;
+    return ops->fired;
+}
+
+/* Mows again while the limit of work ends the mow, so that another lawn, which
+ * needs other work, fires the same timers. */
+static size_t
+mow_all(struct ops *ops, uint64_t now, size_t budget)
+{
+    size_t left = budget;
+
+    do {
+        left -= mow_once(ops, now, left);
+    } while (ops->limited && !ops->script.failed);
+    return budget - left;
 }
 
 /* The same in several mows, each to an earlier time or with a smaller budget,
@@ -891,17 +1076,14 @@ mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
             time = next + rng_below(&ops->cuts, now - next);
         }
         left -= mow_once(ops, time, some < left ? some : left);
-        if (ops->halted) {
+        if (ops->halted || left == 0) {
             return budget - left;
         }
         if (dice / 128 % 4 == 0) {
             do_next(ops);
         }
     }
-    if (left > 0 && !ops->script.failed) {
-        left -= mow_once(ops, now, left);
-    }
-    return budget - left;
+    return budget - left + (ops->script.failed ? 0 : mow_all(ops, now, left));
 }
 
 /* If the order has to be determined, the clock stays on its grid: it is set
@@ -921,7 +1103,7 @@ do_mow(struct ops *ops, uint64_t now, size_t budget)
         do_set_now(ops, now);
     }
     size_t fired = pieces != 0 && budget > 0 ? mow_in_pieces(ops, now, budget)
-                                             : mow_once(ops, now, budget);
+                                             : mow_all(ops, now, budget);
     do_set_now(ops, now);
     return fired;
 }
@@ -1042,6 +1224,7 @@ renew_lawn(struct ops *ops)
         }
         ops->lawn = lawn;
         ops->place = place;
+        ops->complete = 0;
         oracle_init(&ops->oracle, options.now, options.resolution);
         if (ops->witness != NULL) {
             witness_init(ops->witness, options.now, options.resolution);
@@ -1080,8 +1263,8 @@ keeps_lawn(const struct ops *ops)
     return config->fill || (config->light && ops->script.at % 8 != 0);
 }
 
-/* Moves all timers to another lawn, which does not get the old lawn's tuning
- * and closed blades. */
+/* Moves all timers to another lawn, which does not get the old lawn's
+ * tuning. */
 static void
 op_move(struct ops *ops)
 {
@@ -1111,6 +1294,7 @@ op_move(struct ops *ops)
     free(ops->place);
     ops->lawn = lawn;
     ops->place = NULL;
+    ops->complete = 0;
     lawn_set_now(lawn, now);
     for (uint64_t i = 0; i < visited.many && !ops->script.failed; i++) {
         uint32_t number = visited.number[i];
@@ -1270,7 +1454,8 @@ op_mow_drain(struct ops *ops)
     size_t budget = 1 + script_take(&ops->script) % 4;
     unsigned rounds = 64;
 
-    while (rounds-- > 0 && do_mow(ops, now, budget) == budget) {
+    while (rounds-- > 0 &&
+           (do_mow(ops, now, budget) == budget || ops->limited)) {
         compare(ops);
     }
 }
@@ -1380,8 +1565,8 @@ run_out(struct ops *ops)
     compare(ops);
     script_expect(&ops->script, "P2: lawn_count() at the end of time",
                   ops->oracle.count, 0);
-    script_expect(&ops->script, "P2: lawn_next() at the end of time",
-                  lawn_next(ops->lawn), LAWN_NEVER);
+    script_expect(&ops->script, "P2: lawn_next_exact() at the end of time",
+                  lawn_next_exact(ops->lawn), LAWN_NEVER);
 }
 
 static void

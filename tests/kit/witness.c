@@ -86,24 +86,6 @@ witness_rounded(const struct witness *witness, uint64_t deadline)
     return witness_sum(deadline, witness->resolution - over);
 }
 
-static void
-witness_note_ttl(struct witness *witness, uint64_t ttl)
-{
-    uint32_t i = 0;
-
-    for (i = 0; i < witness->ttls_seen && i < WITNESS_FEW; i++) {
-        if (witness->ttls[i] == ttl) {
-            return;
-        }
-    }
-    if (i < WITNESS_FEW) {
-        witness->ttls[i] = ttl;
-    }
-    if (witness->ttls_seen <= WITNESS_FEW) {
-        witness->ttls_seen++;
-    }
-}
-
 /* Starts. */
 
 static struct witness_timer *
@@ -115,7 +97,6 @@ witness_put(struct witness *witness, uint32_t i, uint64_t ttl,
     if (timer->place != WITNESS_IDLE) {
         witness_leave(witness, i);
     }
-    witness_note_ttl(witness, ttl);
     timer->deadline = deadline;
     timer->order = ++witness->order;
     timer->ttl = ttl;
@@ -146,7 +127,6 @@ witness_init(struct witness *witness, uint64_t now, uint64_t resolution)
     witness->fired = 0;
     witness->come = witness->clock;
     witness->come_max = witness->clock;
-    witness->ttls_seen = 0;
 }
 
 void
@@ -318,8 +298,7 @@ witness_next(const struct witness *witness)
 /* Returns whether P4 requires a to fire before b, which was started later. Both
  * are due at the same time. */
 static bool
-witness_binds(const struct witness *witness, const struct witness_timer *a,
-              const struct witness_timer *b)
+witness_binds(const struct witness_timer *a, const struct witness_timer *b)
 {
     if (a->ttl != b->ttl || a->ttl == 0) {
         return false;
@@ -327,10 +306,7 @@ witness_binds(const struct witness *witness, const struct witness_timer *a,
     if (b->lent && (b->behind || b->clock != a->clock)) {
         return false;
     }
-    /* With this few TTLs and one change in the lawn's life, there are blades
-     * for all of them, old and new. */
-    return a->changes == b->changes ||
-           (witness->ttls_seen <= WITNESS_FEW && witness->changes <= 1);
+    return a->changes == b->changes;
 }
 
 /* Returns whether a timer must not fire before an earlier one of this line. */
@@ -346,7 +322,7 @@ witness_jumps(const struct witness *witness, const struct witness_line *line,
         if (other->deadline != timer->deadline || other->order > timer->order) {
             break;
         }
-        if (witness_binds(witness, other, timer)) {
+        if (witness_binds(other, timer)) {
             return true;
         }
     }

@@ -8,8 +8,7 @@
  * a separate line until their mow has ended [P6]. So the witness checks as much
  * at every step, in a fraction of the time.
  *
- * It is also stricter than the oracle: it checks the order across one change of
- * the resolution while TTLs are few, and limits the mowing position by the
+ * It is also stricter than the oracle: it limits the mowing position by the
  * deadlines that lawn_start_as() returned.
  */
 #ifndef LAWN_TESTS_WITNESS_H
@@ -20,7 +19,6 @@
 #include <stdint.h>
 
 #define WITNESS_MAX 256u
-#define WITNESS_FEW 3u
 
 enum witness_place { WITNESS_IDLE, WITNESS_RUNS, WITNESS_FRESH };
 
@@ -53,8 +51,6 @@ struct witness {
     uint64_t fired;    /* the latest deadline that has fired, */
     uint64_t come;     /* and the lower and upper bound of the */
     uint64_t come_max; /* mowing position */
-    uint64_t ttls[WITNESS_FEW];
-    uint32_t ttls_seen; /* WITNESS_FEW + 1: more */
 };
 
 /* Starts with a new lawn, created with these values. */

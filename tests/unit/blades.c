@@ -197,7 +197,8 @@ TEST(ttls_without_timers_are_forgotten_and_nothing_grows)
         CHECK(stop(&s, 2 + (unsigned)ttl));
     }
     CHECK(lawn_check(s.lawn, stdout));
-    CHECK_EQ(lawn_next(s.lawn), UINT64_C(1) << 40);
+    CHECK(lawn_next(s.lawn) <= UINT64_C(1) << 40);
+    CHECK_EQ(lawn_next_exact(s.lawn), UINT64_C(1) << 40);
     CHECK_EQ(mow(&s, 1u << 30), 0);
     scene_end(&s);
 }

@@ -129,19 +129,80 @@ break_unqueued_list(struct scene *s)
     }
 }
 
+/* Returns the slot of the index that the probe, or its blade's entry, is in. */
+static uint32_t
+slot_of(const struct scene *s, unsigned id)
+{
+    return lawn__index_slot_of(&s->lawn->index, s->probe[id].timer.deadline);
+}
+
 static void
 break_marks(struct scene *s)
 {
     struct lawn_index *index = &s->lawn->index;
 
     memset(index->occupied, 0,
-           lawn__index_count_words(index->bits) * sizeof(*index->occupied));
+           lawn__index_count_words(index->slot_bits) *
+               sizeof(*index->occupied));
 }
 
 static void
-break_word_marks(struct scene *s)
+break_mark_and_earliest(struct scene *s)
 {
-    s->lawn->index.words = 0;
+    break_marks(s);
+    s->lawn->index.earliest[slot_of(s, 0)] = LAWN_NEVER;
+    s->lawn->index.earliest[slot_of(s, 2)] = LAWN_NEVER;
+}
+
+static void
+break_level_marks(struct scene *s)
+{
+    s->lawn->index.levels = 0;
+}
+
+static void
+break_earliest(struct scene *s)
+{
+    s->lawn->index.earliest[slot_of(s, 0)] = s->probe[0].timer.deadline + 1;
+}
+
+static void
+break_earliest_of_marked(struct scene *s)
+{
+    s->lawn->index.earliest[slot_of(s, 0)] = LAWN_NEVER;
+}
+
+static void
+break_earliest_of_empty(struct scene *s)
+{
+    s->lawn->index.earliest[0] = s->lawn->index.base;
+}
+
+/* A time of the slot before: the base is before both. */
+static void
+break_earliest_range(struct scene *s)
+{
+    struct lawn_index *index = &s->lawn->index;
+
+    index->earliest[slot_of(s, 0)] =
+        lawn__index_slot_start(index, slot_of(s, 0)) - 1;
+}
+
+static void
+break_horizon(struct scene *s)
+{
+    struct lawn_index *index = &s->lawn->index;
+
+    CHECK(slot_of(s, 0) > index->mask);
+    index->horizon = lawn__index_slot_start(index, slot_of(s, 0)) + 1;
+}
+
+static void
+break_slot_of_entry(struct scene *s)
+{
+    size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
+
+    s->lawn->index.entry[number].slot++;
 }
 
 static void
@@ -162,60 +223,6 @@ static void
 break_wake(struct scene *s)
 {
     s->lawn->wake = s->lawn->bound + 1;
-}
-
-static void
-break_wake_when_asked(struct scene *s)
-{
-    s->lawn->tuning.review_due = true;
-}
-
-/* Breaks the earliest time known for the slot of probes 0 and 1. */
-static void
-break_known_time(struct scene *s)
-{
-    struct lawn_index *index = &s->lawn->index;
-
-    index->known = lawn__index_slot_of(index, s->probe[0].timer.deadline);
-    index->known_time = s->probe[0].timer.deadline + 1;
-    s->lawn->alert = index->known_time;
-}
-
-static void
-break_alert(struct scene *s)
-{
-    s->lawn->alert = s->lawn->bound - 1;
-}
-
-static void
-break_alert_of_known(struct scene *s)
-{
-    s->lawn->index.known_time = LAWN_NEVER;
-}
-
-/* Two blades are in the slot of the base: the first is closed, and the second
- * was passed over. */
-static void
-break_passed(struct scene *s)
-{
-    struct lawn *lawn = s->lawn;
-
-    start(s, 3, 5);
-    lawn_set_now(lawn, 1);
-    start(s, 4, 4);
-    lawn_set_now(lawn, 5);
-    lawn->index.base = 5;
-    uint32_t first = lawn->index.first[lawn__index_slot_of(&lawn->index, 5)];
-    lawn->index.passed = lawn->index.entry[first].next;
-    lawn->index.passed_at = 5;
-    CHECK(lawn_check(lawn, stdout));
-    lawn->blades.all[first].ttl = LAWN_NEVER;
-}
-
-static void
-break_passed_at(struct scene *s)
-{
-    s->lawn->index.passed_at = s->lawn->index.base + 1;
 }
 
 static void
@@ -277,25 +284,30 @@ static const struct {
     {UNQUEUED, break_base, "[I4] an unqueued timer in the wrong list"},
     {UNQUEUED, break_unqueued_slot, "[I4] an unqueued timer in the wrong list"},
     {UNQUEUED, break_unqueued_list, "[I4] an unqueued timer in the wrong list"},
-    {BLADES, break_marks, "[I5] a slot in use is not marked"},
-    {UNQUEUED, break_marks, "[I5] a slot in use is not marked"},
-    {BLADES, break_word_marks, "[I5] a word in use is not marked"},
+    {BLADES, break_slot_of_entry, "[I4] an entry in the wrong slot"},
+    {BLADES, break_marks, "[I5] a mark without earliest time"},
+    {UNQUEUED, break_marks, "[I5] a mark without earliest time"},
+    {BLADES, break_earliest_of_marked, "[I5] a mark without earliest time"},
+    {BLADES, break_earliest_of_empty, "[I5] a mark without earliest time"},
+    {BLADES, break_mark_and_earliest, "[I5] a slot in use is not marked"},
+    {UNQUEUED, break_mark_and_earliest, "[I5] a slot in use is not marked"},
+    {BLADES, break_level_marks, "[I5] a level in use is not marked"},
+    {UNQUEUED, break_level_marks, "[I5] a level in use is not marked"},
+    {BLADES, break_earliest, "[I5] an entry before the earliest"},
+    {UNQUEUED, break_earliest, "[I5] a timer before the earliest"},
+    {BLADES, break_earliest_range, "[I5] an earliest time of another slot"},
+    {UNQUEUED, break_earliest_range, "[I5] an earliest time of another slot"},
     {BLADES, break_bound, "[I6] a deadline before the bound"},
     {UNQUEUED, break_bound, "[I6] a deadline before the bound"},
     {BLADES, break_bound_of_entry, "[I6] an entry before the bound"},
-    {BLADES, break_wake, "[I6] the wake is not the bound"},
-    {BLADES, break_wake_when_asked, "[I6] the wake is not the bound"},
+    {BLADES, break_wake, "[I6] the wake is after the bound"},
     {BLADES, break_count, "[I7] the count is wrong"},
     {BLADES, break_ttl, "[I8] a TTL in a foreign set"},
     {BLADES, break_set, "[I8] a TTL twice in a set"},
-    {BLADES, break_known_time, "[I10] an entry before the known time"},
-    {UNQUEUED, break_known_time, "[I10] a timer before the known time"},
-    {BLADES, break_alert, "[I10] the alert is too early"},
-    {BLADES, break_alert_of_known, "[I10] the alert is too early"},
-    {BLADES, break_passed, "[I11] a closed blade was passed over"},
-    {BLADES, break_passed_at, "[I11] blades were passed over ahead of time"},
     {BLADES, break_clocks, "[I9]"},
     {BLADES, break_now, "[I9]"},
+    {BLADES, break_horizon, "[I10] a slot before the horizon"},
+    {UNQUEUED, break_horizon, "[I10] a slot before the horizon"},
     {BLADES, break_deadline, "[P9] a deadline after the last"},
 };
 

@@ -126,18 +126,25 @@ on_fire(struct lawn_timer *timer, void *arg)
 }
 
 size_t
-mow_unchecked(struct scene *scene, uint64_t now)
+mow_some_unchecked(struct scene *scene, uint64_t now, size_t budget)
 {
     scene->mowing = now < LAST ? now : LAST;
-    return lawn_mow(scene->lawn, now, SIZE_MAX, on_fire, scene);
+    size_t fired = lawn_mow(scene->lawn, now, budget, on_fire, scene);
+    CHECK(fired <= budget);
+    return fired;
+}
+
+size_t
+mow_unchecked(struct scene *scene, uint64_t now)
+{
+    return mow_some_unchecked(scene, now, SIZE_MAX);
 }
 
 size_t
 mow_some(struct scene *scene, uint64_t now, size_t budget)
 {
-    scene->mowing = now < LAST ? now : LAST;
-    size_t fired = lawn_mow(scene->lawn, now, budget, on_fire, scene);
-    CHECK(fired <= budget);
+    size_t fired = mow_some_unchecked(scene, now, budget);
+
     CHECK(lawn_check(scene->lawn, stdout));
     return fired;
 }

@@ -63,8 +63,9 @@ uint64_t running(const struct scene *scene);
 /* Mow with a budget, or without one. */
 size_t mow_some(struct scene *scene, uint64_t now, size_t budget);
 size_t mow(struct scene *scene, uint64_t now);
-/* Mows without lawn_check(), for many mows of very many timers. */
+/* Mow without lawn_check(), for many mows of very many timers. */
 size_t mow_unchecked(struct scene *scene, uint64_t now);
+size_t mow_some_unchecked(struct scene *scene, uint64_t now, size_t budget);
 
 void check_fired(struct scene *scene, const unsigned *ids, size_t count,
                  const char *file, int line);

@@ -6,6 +6,17 @@
  * sequence. A lower cost passes. A higher cost breaks no other promise: if it
  * is intended, change the figure and give the reason. Builds with other
  * constants or pointer sizes have other figures.
+ *
+ * Figures that became higher when the index began to open slots ahead of time:
+ *   - bytes, and the largest request of a store: a level has the slots of two
+ *     halves, and the default of slot_bits is 8 instead of 7.
+ *   - moved, for slot_bits 4 and 6 only: with the same slot_bits, a level
+ *     distinguishes one bit less of a time, so there are more levels.
+ *   - touched_idle: includes entries that lawn_next() examined, and those that a
+ *     mow moves ahead of time. No call exceeds 448 [P8].
+ *   - unqueued_starts, by 0.01 %, and live_blades, by 0.7 %: after a change of
+ *     the resolution, TTLs keep their blades; timers that would break the order
+ *     of a blade are unqueued.
  */
 #include "store_common.h"
 
@@ -57,7 +68,7 @@ cost_check(const struct cost *cost, const struct cost *bound)
     cost_at_most("unqueued starts", cost->unqueued_starts,
                  bound->unqueued_starts);
     cost_at_most("moved", cost->moved, bound->moved);
-    cost_at_most("moved idle", cost->touched_idle, bound->touched_idle);
+    cost_at_most("touched idle", cost->touched_idle, bound->touched_idle);
     cost_at_most("looked", cost->looked, bound->looked);
     cost_at_most("ahead", cost->ahead, bound->ahead);
     cost_at_most("live blades", cost->live_blades, bound->live_blades);
@@ -177,12 +188,12 @@ run_course(const struct course *course, struct cost *cost)
 
 TEST(timers_of_few_ttls_cost_no_more_than_they_did)
 {
-    static const struct cost bound = {.unqueued_starts = 9948743,
-                                      .moved = 55167917,
-                                      .touched_idle = 51239,
-                                      .looked = 702085,
-                                      .live_blades = 44147,
-                                      .bytes = 600056250};
+    static const struct cost bound = {.unqueued_starts = 9949868,
+                                      .moved = 42636280,
+                                      .touched_idle = 17772,
+                                      .looked = 372621,
+                                      .live_blades = 43598,
+                                      .bytes = 938906250};
     static const struct course c = {.timers = 1000,
                                     .steps = 3000,
                                     .batch = 40,
@@ -197,12 +208,13 @@ TEST(timers_of_few_ttls_cost_no_more_than_they_did)
 
 TEST(very_many_timers_of_few_ttls_cost_no_more_than_they_did)
 {
-    static const struct cost bound = {.unqueued_starts = 13715655,
-                                      .moved = 2218709,
-                                      .looked = 19498,
+    static const struct cost bound = {.unqueued_starts = 13715805,
+                                      .moved = 1780508,
+                                      .touched_idle = 586,
+                                      .looked = 14483,
                                       .ahead = 4109177,
-                                      .live_blades = 21527,
-                                      .bytes = 120011250};
+                                      .live_blades = 21215,
+                                      .bytes = 187781250};
     static const struct course c = {.timers = 150000,
                                     .steps = 600,
                                     .batch = 2000,
@@ -217,12 +229,12 @@ TEST(very_many_timers_of_few_ttls_cost_no_more_than_they_did)
 
 TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_they_did)
 {
-    static const struct cost bound = {.unqueued_starts = 81031643,
-                                      .moved = 46260354,
-                                      .touched_idle = 1984,
-                                      .looked = 1933822,
-                                      .live_blades = 40766,
-                                      .bytes = 132017500};
+    static const struct cost bound = {.unqueued_starts = 81029606,
+                                      .moved = 52423772,
+                                      .touched_idle = 528553,
+                                      .looked = 41380,
+                                      .live_blades = 40800,
+                                      .bytes = 170757500};
     static const struct course c = {.options = {.blades = 64, .slot_bits = 6},
                                     .timers = 3000,
                                     .steps = 2000,
@@ -239,11 +251,11 @@ TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_they_did)
 TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
 {
     static const struct cost bound = {.unqueued_starts = 2407925276,
-                                      .moved = 1658606680,
-                                      .touched_idle = 1727677,
-                                      .looked = 25015841,
+                                      .moved = 1855196497,
+                                      .touched_idle = 2339147,
+                                      .looked = 11020492,
                                       .live_blades = 72689,
-                                      .bytes = 85910000};
+                                      .bytes = 131030000};
     static const struct course c = {
         .options = {.blades = 32, .slot_bits = 4, .now = UINT64_C(1) << 40},
         .timers = 3000,
@@ -261,12 +273,12 @@ TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
 /* All sizes, with few TTLs, as many as blades, or many. */
 TEST(timers_of_many_kinds_cost_no_more_than_they_did)
 {
-    static const struct cost bound = {.unqueued_starts = 28940747,
-                                      .moved = 21826875,
-                                      .touched_idle = 92234,
-                                      .looked = 524131,
-                                      .live_blades = 151806,
-                                      .bytes = 937001648};
+    static const struct cost bound = {.unqueued_starts = 28937617,
+                                      .moved = 21434164,
+                                      .touched_idle = 115101,
+                                      .looked = 266254,
+                                      .live_blades = 152802,
+                                      .bytes = 1184796096};
     uint64_t state = 9;
     struct cost cost = {0};
 
@@ -426,19 +438,22 @@ shop_day(bool own, const struct cost *bound)
 
 TEST(a_store_takes_no_more_from_an_allocator_than_it_did)
 {
-    static const struct cost bound = {.moved = 162539208,
+    static const struct cost bound = {.moved = 151099771,
+                                      .touched_idle = 17,
                                       .live_blades = 1140724,
-                                      .bytes = 336014599547,
+                                      .bytes = 344053893499,
                                       .requests = 77668108,
-                                      .largest = 4124939840};
+                                      .largest = 8144586816};
 
     shop_day(true, &bound);
 }
 
 TEST(a_store_takes_no_more_from_the_system_than_it_did)
 {
-    static const struct cost bound = {
-        .moved = 162539208, .live_blades = 1140724, .bytes = 349789809800};
+    static const struct cost bound = {.moved = 151099771,
+                                      .touched_idle = 17,
+                                      .live_blades = 1140724,
+                                      .bytes = 357811609224};
 
     shop_day(false, &bound);
 }

@@ -657,7 +657,7 @@ TEST(a_loop_without_memory_reports_it)
 static void *
 from_the_pile(size_t size, void *context)
 {
-    static _Alignas(64) char pile[1 << 18];
+    static _Alignas(64) char pile[1 << 19];
     size_t *used = context;
     char *piece = pile + *used;
 

@@ -1,11 +1,10 @@
 /* resolution.c - deadlines rounded up, so that timers become due together. */
 #include "common.h"
+#include "internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* 20, 21. libuv #4773, #1105: rounding down fires early; 44. rounding bugs of
- * rpc-perf #180, theine-go #64, agrona #73, sozu #1369 */
 /* Checks that the fired timers with these numbers fired in ascending order. */
 static void
 check_ascending(struct scene *s, unsigned from, unsigned to)
@@ -20,6 +19,8 @@ check_ascending(struct scene *s, unsigned from, unsigned to)
     CHECK_EQ(next, to + 1);
 }
 
+/* 20, 21. libuv #4773, #1105: rounding down fires early; 44. rounding bugs of
+ * rpc-perf #180, theine-go #64, agrona #73, sozu #1369 */
 TEST(deadlines_are_rounded_up_to_the_resolution_never_down)
 {
     static const uint64_t resolutions[] = {2, 3, 10, 16, 1000, 1000000};
@@ -188,205 +189,190 @@ TEST(a_ttl_of_zero_is_rounded_up_to_the_next_multiple)
     scene_end(&s);
 }
 
-/* Timers started before the change are on a blade that is closed to those
- * started after it; both are due at the same time. */
-TEST(timers_of_one_ttl_keep_their_order_across_a_change_of_resolution)
+/* [P4] A multiple of the old resolution: all are due at the same time. */
+TEST(timers_of_one_ttl_keep_their_order_when_the_resolution_becomes_coarser)
 {
-    static const uint64_t changes[][2] = {{10, 1}, {10, 4}, {1, 10}, {5, 20}};
+    static const uint64_t changes[][2] = {{1, 10}, {5, 20}, {10, 10}, {4, 20}};
     struct scene s;
+    int ground = 0;
 
-    for (size_t i = 0; i < COUNT(changes); i++) {
-        struct lawn_options options = {.resolution = changes[i][0]};
+    for (ground = 0; ground < GROUNDS; ground++) {
+        for (size_t i = 0; i < COUNT(changes); i++) {
+            scene_begin(&s, (enum ground)ground);
+            lawn_set_resolution(s.lawn, changes[i][0]);
+            (void)mow(&s, 5);
+            for (unsigned id = 0; id < 4; id++) {
+                start_at(&s, id, 20);
+            }
+            start(&s, 10, 15);
+            start(&s, 11, 15);
+            lawn_set_resolution(s.lawn, changes[i][1]);
+            start(&s, 12, 15);
+            start(&s, 13, 15);
+            CHECK_EQ(mow(&s, 19), 0);
+            CHECK_EQ(mow(&s, 20), 8);
+            for (unsigned id = 0; id < 4; id++) {
+                CHECK_EQ(s.due[id], 20);
+            }
+            check_ascending(&s, 0, 3);
+            check_ascending(&s, 10, 13);
+            scene_end(&s);
+        }
+    }
+}
 
-        scene_begin_with(&s, &options);
-        (void)mow(&s, 5);
-        for (unsigned id = 0; id < 4; id++) {
-            start_at(&s, id, 20);
+/* A timer of a test that changes the resolution again and again. */
+struct aged {
+    struct probe probe;
+    uint64_t ttl;
+    uint64_t era;  /* changes to other than multiples before its start */
+    uint64_t turn; /* starts before its start */
+};
+
+#define AGED 40u
+static struct aged aged[AGED];
+static uint64_t aged_state;
+static uint64_t aged_era;
+static uint64_t aged_turn;
+static uint64_t aged_resolution;
+
+static void
+change_resolution(struct scene *s, uint64_t resolution)
+{
+    aged_era += resolution % aged_resolution != 0;
+    aged_resolution = resolution;
+    lawn_set_resolution(s->lawn, resolution);
+}
+
+static void
+start_aged(struct scene *s, struct aged *timer, uint64_t ttl)
+{
+    timer->ttl = ttl;
+    timer->era = aged_era;
+    timer->turn = ++aged_turn;
+    start_probe(s, &timer->probe, ttl);
+}
+
+/* [P4] No timer of its TTL, deadline and era that was started before it is
+ * still running. Some callbacks change the resolution or start a timer. */
+static void
+check_aged(struct scene *s, struct probe *probe)
+{
+    const struct aged *fired = &aged[probe->id];
+    uint64_t due = lawn_last_deadline(&probe->timer);
+
+    for (unsigned i = 0; i < AGED; i++) {
+        CHECK(!lawn_pending(&aged[i].probe.timer) ||
+              aged[i].ttl != fired->ttl || aged[i].era != fired->era ||
+              lawn_deadline(&aged[i].probe.timer) != due ||
+              aged[i].turn > fired->turn);
+    }
+    uint64_t r = chance(&aged_state);
+    if (r % 16 == 0) {
+        change_resolution(s, 1 + (r >> 8) % 12);
+    } else if (r % 4 == 1) {
+        start_aged(s, &aged[probe->id], fired->ttl);
+    }
+    s->fired = 0;
+}
+
+TEST(timers_keep_their_order_between_any_changes_of_resolution)
+{
+    struct scene s;
+    int ground = 0;
+
+    for (ground = 0; ground < GROUNDS; ground++) {
+        memset(aged, 0, sizeof(aged));
+        for (unsigned i = 0; i < AGED; i++) {
+            aged[i].probe.id = i;
         }
-        start(&s, 10, 15);
-        start(&s, 11, 15);
-        lawn_set_resolution(s.lawn, changes[i][1]);
-        start(&s, 12, 15);
-        start(&s, 13, 15);
-        CHECK_EQ(mow(&s, 19), 0);
-        CHECK_EQ(mow(&s, 20), 8);
-        for (unsigned id = 0; id < 4; id++) {
-            CHECK_EQ(s.due[id], 20);
+        aged_state = 17;
+        aged_resolution = 1;
+        scene_begin(&s, (enum ground)ground);
+        s.act = check_aged;
+        for (unsigned step = 0; step < 6000; step++) {
+            uint64_t r = chance(&aged_state);
+
+            if (r % 32 == 0) {
+                change_resolution(&s, 1 + (r >> 8) % 12);
+            } else if (r % 4 == 0) {
+                uint64_t now = lawn_now(s.lawn) + (r >> 8) % 12;
+
+                (void)mow_some(&s, now, r % 8 == 0 ? SIZE_MAX : 1 + r % 3);
+            } else {
+                start_aged(&s, &aged[(r >> 8) % AGED], 8 + (r >> 16) % 3 * 9);
+            }
         }
-        check_ascending(&s, 0, 3);
-        check_ascending(&s, 10, 13);
+        s.act = NULL;
+        (void)mow(&s, lawn_now(s.lawn) + 1000);
+        CHECK_EQ(running(&s), 0);
         scene_end(&s);
     }
 }
 
-/* Timers split by a change of the resolution, all due at one tick. */
-
-#define PARTED 500u /* before and after the change, each with its own TTL */
-#define PARTED_DUE 40002u
-
-/* Starts old timers, which are then on closed blades, and new ones with higher
- * numbers. Moving to a lower level of the index reverses their order; how often
- * that happens depends on the mows in between. */
-static struct probe *
-start_parted(struct scene *s, unsigned turns)
+/* A blade stays sorted [I1]: until the clock has advanced by the old
+ * resolution, timers that are due before the blade's last one are unqueued. */
+TEST(blades_are_used_again_once_the_old_resolution_has_passed)
 {
-    static const uint64_t pauses[] = {33000, PARTED_DUE - 3};
+    struct lawn_options options = {.resolution = 1000};
+    struct scene s;
 
-    struct lawn_options options = {.blades = 2 * PARTED, .resolution = 2};
-    struct probe *probes = calloc((size_t)2 * PARTED, sizeof(*probes));
-
-    CHECK(probes != NULL);
-    scene_begin_with(s, &options);
-    for (unsigned i = 0; i < 2 * PARTED; i++) {
-        if (i == PARTED) {
-            lawn_set_resolution(s->lawn, 3);
-        }
-        lawn_set_now(s->lawn, i + 1);
-        probes[i].id = i;
-        start_probe(s, &probes[i], PARTED_DUE - lawn_now(s->lawn));
-        CHECK_EQ(lawn_deadline(&probes[i].timer), PARTED_DUE);
-    }
-    for (unsigned i = 0; i < turns; i++) {
-        start_at(s, 0, pauses[i]);
-        CHECK_EQ(mow(s, pauses[i]), 1);
-    }
-    s->fired = 0;
-    return probes;
+    scene_begin_with(&s, &options);
+    start(&s, 0, 500);
+    CHECK_EQ(s.probe[0].due, 1000);
+    lawn_set_resolution(s.lawn, 1);
+    start(&s, 1, 500);
+    CHECK_EQ(s.probe[1].due, 500);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
+    start(&s, 2, 700); /* another TTL */
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 1);
+    lawn_set_now(s.lawn, 499);
+    start(&s, 3, 500);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 2);
+    lawn_set_now(s.lawn, 500);
+    start(&s, 4, 500); /* not before timer 0 */
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 2);
+    CHECK(s.lawn->plain <= 500);
+    lawn_set_now(s.lawn, 1000);
+    start(&s, 5, 500);
+    start(&s, 6, 500);
+    CHECK_EQ(lawn_count_unqueued(s.lawn), 2);
+    CHECK(s.lawn->plain > 500); /* starts take the fast path again */
+    CHECK_EQ(mow(&s, 2000), 7);
+    CHECK_FIRED(&s, 1, 2, 3, 0, 4, 5, 6);
+    scene_end(&s);
 }
 
-static void
-end_parted(struct scene *s, struct probe *probes)
+/* The latest of several changes counts, and none ends an earlier one. */
+TEST(a_blade_stays_sorted_through_several_changes_of_resolution)
 {
-    CHECK_EQ(running(s), 0);
-    scene_end(s);
-    free(probes);
-}
+    struct lawn_options options = {.resolution = 1000};
+    struct scene s;
 
-static uint64_t
-looked(const struct scene *s)
-{
-    struct lawn_counters stats;
-
-    lawn_stats(s->lawn, &stats);
-    return stats.looked;
-}
-
-/* [P8] The entries are not searched again for each closed one. */
-TEST(a_mow_looks_at_each_entry_once_after_a_change_of_resolution)
-{
-    for (unsigned turns = 0; turns < 3; turns++) {
-        struct scene s;
-        struct probe *probes = start_parted(&s, turns);
-
-        CHECK_EQ(mow(&s, PARTED_DUE), 2 * PARTED);
-        for (unsigned i = 0; i < PARTED; i++) {
-            CHECK(s.id[i] < PARTED);
-        }
-        CHECK(looked(&s) <= 2 * 2 * PARTED);
-        end_parted(&s, probes);
-    }
-}
-
-TEST(mows_of_one_timer_look_at_few_entries_after_a_change_of_resolution)
-{
-    for (unsigned turns = 0; turns < 3; turns++) {
-        struct scene s;
-        struct probe *probes = start_parted(&s, turns);
-
-        for (unsigned i = 0; i < 2 * PARTED; i++) {
-            CHECK_EQ(mow_some(&s, PARTED_DUE, 1), 1);
-            CHECK((s.id[i] < PARTED) == (i < PARTED));
-        }
-        CHECK(looked(&s) <= 3 * 2 * PARTED);
-        end_parted(&s, probes);
-    }
-}
-
-/* What callbacks, and calls between mows, may do to the entries of the tick:
- * each second closed one fires before all that are not closed. */
-
-static struct probe *parted;
-
-static void
-change_parted(struct scene *s, struct probe *probe)
-{
-    unsigned id = probe->id;
-
-    switch (id % 5) {
-    case 0: /* the last entry examined, and with it the position */
-        (void)lawn_stop(s->lawn, &parted[PARTED + id % 7].timer);
-        break;
-    case 1:
-        (void)lawn_next(s->lawn);
-        break;
-    case 2:
-        (void)lawn_stop(s->lawn, &parted[2 * PARTED - 1 - id].timer);
-        (void)lawn_next(s->lawn);
-        break;
-    case 3: /* a new entry, but not for this tick */
-        start_probe(s, probe, 5 + id);
-        break;
-    default:
-        break;
-    }
-}
-
-TEST(closed_blades_fire_first_whatever_callbacks_change)
-{
-    for (size_t budget = 1; budget < 4; budget++) {
-        struct scene s;
-        unsigned old = 0;
-
-        parted = start_parted(&s, (unsigned)budget % 3);
-        s.act = change_parted;
-        while (old < PARTED) {
-            unsigned from = s.fired;
-
-            CHECK(mow_some(&s, PARTED_DUE, budget) == budget);
-            for (; from < s.fired && old < PARTED; from++) {
-                CHECK(s.id[from] < PARTED); /* [P4] */
-                old++;
-            }
-            /* Overdue, on an open blade: its entry comes before all others. */
-            if (s.fired % 3 == 0 && !lawn_pending(&s.probe[1].timer)) {
-                lawn_start_as(s.lawn, &s.probe[1].timer, 77, PARTED_DUE - 1);
-                s.probe[1].due = PARTED_DUE;
-            }
-        }
-        s.act = NULL;
-        (void)mow(&s, PARTED_DUE + 4 * PARTED);
-        end_parted(&s, parted);
-    }
-}
-
-/* Changes the resolution in a callback, which closes the open blades as
- * well. */
-static void
-close_again(struct scene *s, struct probe *probe)
-{
-    if (probe->id == PARTED / 2) {
-        lawn_set_resolution(s->lawn, 2);
-        lawn_set_resolution(s->lawn, 3);
-    }
-}
-
-TEST(the_resolution_may_change_in_a_mow_of_closed_blades)
-{
-    for (size_t budget = 1; budget <= 2 * PARTED; budget += 2 * PARTED - 1) {
-        struct scene s;
-        struct probe *probes = start_parted(&s, 2);
-        unsigned fired = 0;
-
-        s.act = close_again;
-        while (fired < 2 * PARTED) {
-            size_t now = mow_some(&s, PARTED_DUE, budget);
-
-            CHECK(now > 0);
-            fired += (unsigned)now;
-        }
-        CHECK(looked(&s) <= 4 * 2 * PARTED + 2 * 2 * PARTED);
-        end_parted(&s, probes);
-    }
+    scene_begin_with(&s, &options);
+    start(&s, 0, 1);
+    CHECK_EQ(s.probe[0].due, 1000);
+    lawn_set_resolution(s.lawn, 7);
+    lawn_set_resolution(s.lawn, 1);
+    lawn_set_resolution(s.lawn, 10);
+    lawn_set_now(s.lawn, 100);
+    start(&s, 1, 1);
+    CHECK_EQ(s.probe[1].due, 110);
+    CHECK(lawn_check(s.lawn, stdout));
+    lawn_set_now(s.lawn, 998);
+    start(&s, 2, 1);
+    CHECK_EQ(s.probe[2].due, 1000);
+    lawn_set_resolution(s.lawn, 1);
+    start(&s, 3, 1);
+    CHECK_EQ(s.probe[3].due, 999);
+    CHECK(lawn_check(s.lawn, stdout));
+    lawn_set_now(s.lawn, 1008);
+    start(&s, 4, 1);
+    CHECK_EQ(mow(&s, 2000), 5);
+    CHECK_EQ(s.id[0], 1);
+    CHECK_EQ(s.id[1], 3);
+    CHECK_EQ(s.id[4], 4);
+    scene_end(&s);
 }
 
 #define HOT 8u /* TTLs that occupy all blades */
@@ -448,58 +434,4 @@ TEST(setting_the_resolution_keeps_blades_in_use_though_most_starts_miss)
 {
     CHECK(count_unqueued_hot_starts(false) > 0);
     CHECK_EQ(count_unqueued_hot_starts(true), 0);
-}
-
-/* Four timers: OLD and YOUNG have the same TTL and deadline, with a change of
- * the resolution between their starts. */
-enum { FIRST, OLD, YOUNG, AGAIN, FOUR };
-
-struct four {
-    struct lawn *lawn;
-    struct lawn_timer timers[FOUR];
-    unsigned fired[FOUR + 1];
-    unsigned count;
-};
-
-static void
-note_fired(struct lawn_timer *timer, void *arg)
-{
-    struct four *four = arg;
-    unsigned number = (unsigned)(timer - four->timers);
-
-    CHECK(four->count < COUNT(four->fired));
-    four->fired[four->count++] = number;
-    if (number == AGAIN && four->count == 2) { /* after FIRST */
-        lawn_start(four->lawn, timer, 36);
-    }
-}
-
-/* [P4 I11] The blade of AGAIN is passed over at one tick, and precedes the
- * closed blade at a later one. */
-TEST(an_entry_passed_over_at_an_earlier_tick_hides_no_closed_blade)
-{
-    struct lawn_options options = {.resolution = 2, .slot_bits = 4};
-    struct four four = {.lawn = lawn_new(&options)};
-
-    lawn_start(four.lawn, &four.timers[FIRST], 72);
-    lawn_set_now(four.lawn, 52);
-    lawn_start(four.lawn, &four.timers[OLD], 72);
-    lawn_set_resolution(four.lawn, 1);
-    lawn_start(four.lawn, &four.timers[YOUNG], 72);
-    lawn_start(four.lawn, &four.timers[AGAIN], 36);
-    CHECK_EQ(lawn_deadline(&four.timers[OLD]),
-             lawn_deadline(&four.timers[YOUNG]));
-    unsigned old = 0;
-    unsigned young = 0;
-    for (uint64_t now = 53; now <= 124; now++) {
-        lawn_mow(four.lawn, now, SIZE_MAX, note_fired, &four);
-        CHECK(lawn_check(four.lawn, stdout));
-    }
-    CHECK_EQ(four.count, 5);
-    for (unsigned i = 0; i < four.count; i++) {
-        old = four.fired[i] == OLD ? i : old;
-        young = four.fired[i] == YOUNG ? i : young;
-    }
-    CHECK(old < young);
-    lawn_free(four.lawn);
 }

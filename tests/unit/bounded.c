@@ -1,0 +1,652 @@
+/* bounded.c - the cost of one call, however many timers an adversary has put
+ * into one slot of the index [P8]:
+ *   - a mow with budget b processes at most 8 * b + 448 timers and entries;
+ *   - lawn_next() examines at most 448 entries, and lawn_next_timer() at most
+ *     448 besides those of emptied blades;
+ *   - a lawn that is mown at every tick moves entries ahead of time.
+ * What a call leaves undone, later calls do: all timers fire, in order [P2] [P4].
+ */
+#include "common.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MANY 100000u
+#define LEAST 448u
+#define LOOKS 448u
+/* A tick in a far slot: a level of the index has 256 slots, and this slot is one
+ * of level 3, with 2^21 ticks. */
+#define FAR (UINT64_C(1) << 22)
+#define SPREAD 977u
+
+static struct lawn_counters
+stats_of(const struct scene *s)
+{
+    struct lawn_counters stats;
+
+    lawn_stats(s->lawn, &stats);
+    return stats;
+}
+
+/* Returns the number of entries and timers that the lawn has processed. */
+static uint64_t
+count_work(const struct scene *s)
+{
+    struct lawn_counters stats = stats_of(s);
+
+    return stats.moved + stats.looked + stats.ahead + stats.fires;
+}
+
+/* Timers of one TTL and deadline must fire in the order of their numbers. Each
+ * test has one TTL per deadline, so it is enough to compare with the last timer
+ * that fired. */
+static unsigned last_id;
+static uint64_t last_due;
+static uint64_t total; /* timers that check_order() has seen */
+
+static void
+check_order(struct scene *s, struct probe *probe)
+{
+    uint64_t due = lawn_last_deadline(&probe->timer);
+
+    CHECK(total == 0 || due != last_due || probe->id > last_id);
+    last_id = probe->id;
+    last_due = due;
+    total++;
+    s->fired = 0;
+}
+
+static struct probe *
+new_probes(unsigned many)
+{
+    struct probe *probes = calloc(many, sizeof(*probes));
+
+    CHECK(probes != NULL);
+    for (unsigned i = 0; i < many; i++) {
+        probes[i].id = i;
+    }
+    total = 0;
+    return probes;
+}
+
+static void
+stop_probe(struct scene *s, struct probe *probe)
+{
+    probe->due = LAWN_NEVER;
+    CHECK(lawn_stop(s->lawn, &probe->timer));
+}
+
+/* Mows with a budget and checks the cost. Returns whether timers may be left
+ * that are due; if so, lawn_next() is not after now [P2]. */
+static bool
+mow_bounded(struct scene *s, uint64_t now, size_t budget)
+{
+    uint64_t before = count_work(s);
+    uint64_t fired = total;
+    size_t returned = mow_some_unchecked(s, now, budget);
+
+    CHECK(count_work(s) - before <= 8 * budget + LEAST);
+    if (returned < budget) {
+        CHECK_EQ(total - fired, returned);
+        CHECK(lawn_next(s->lawn) > now);
+    }
+    return returned == budget;
+}
+
+/* Returns the number of mows until no due timer is left. */
+static uint64_t
+mow_to_the_end(struct scene *s, uint64_t now, size_t budget)
+{
+    uint64_t calls = 1;
+
+    while (mow_bounded(s, now, budget)) {
+        calls++;
+        CHECK(calls < 10 * MANY);
+    }
+    CHECK(lawn_check(s->lawn, stdout));
+    return calls;
+}
+
+/* Starts unqueued timers in one slot. The earliest one is stopped, so that the
+ * lawn knows only a lower bound of the times in the slot. */
+static struct probe *
+crowd_slot(struct scene *s, enum ground ground)
+{
+    struct probe *probes = new_probes(MANY);
+
+    CHECK(ground != BLADES);
+    scene_begin(s, ground);
+    s->act = check_order;
+    for (unsigned i = 0; i < MANY; i++) {
+        start_probe(s, &probes[i], FAR + i % SPREAD);
+    }
+    start(s, 0, FAR - 1);
+    CHECK(stop(s, 0));
+    CHECK_EQ(lawn_count_unqueued(s->lawn), MANY);
+    return probes;
+}
+
+/* [P8] [P2] A mow moves a timer at most once per level: few mows are in
+ * addition to those that fire. */
+TEST(mows_of_a_small_budget_share_the_work_of_a_crowded_slot)
+{
+    static const size_t budgets[] = {1, 2, 10, 1000};
+    struct scene s;
+
+    for (int ground = UNQUEUED; ground < GROUNDS; ground++) {
+        for (size_t i = 0; i < COUNT(budgets); i++) {
+            size_t work = 7 * budgets[i] + LEAST;
+            struct probe *probes = crowd_slot(&s, (enum ground)ground);
+            uint64_t calls = mow_to_the_end(&s, FAR + SPREAD, budgets[i]);
+
+            CHECK_EQ(total, MANY);
+            CHECK_EQ(running(&s), 0);
+            CHECK(calls <= MANY / budgets[i] + stats_of(&s).moved / work + 2);
+            CHECK(stats_of(&s).moved <= 5 * MANY);
+            scene_end(&s);
+            free(probes);
+        }
+    }
+}
+
+/* [P2] It returns its budget, so that the caller mows again. */
+TEST(a_mow_that_reaches_its_limit_of_work_reports_that_it_is_not_done)
+{
+    struct scene s;
+    struct probe *probes = crowd_slot(&s, UNQUEUED);
+    struct lawn_counters before = stats_of(&s);
+
+    CHECK_EQ(mow_some(&s, FAR + SPREAD, 10), 10);
+    CHECK_EQ(total, 0);
+    CHECK_EQ(stats_of(&s).moved - before.moved, 7 * 10 + LEAST);
+    CHECK(lawn_next(s.lawn) <= FAR + SPREAD);
+    CHECK_EQ(lawn_now(s.lawn), FAR + SPREAD);
+    CHECK_EQ(stats_of(&s).touched_idle, 7 * 10 + LEAST);
+    /* Without a budget there is no limit. */
+    CHECK_EQ(mow_some(&s, FAR + SPREAD, SIZE_MAX), MANY);
+    scene_end(&s);
+    free(probes);
+}
+
+/* A budget of 0 fires nothing and moves nothing. */
+TEST(a_budget_of_zero_does_no_work)
+{
+    struct scene s;
+    struct probe *probes = crowd_slot(&s, UNQUEUED);
+    uint64_t before = count_work(&s);
+
+    CHECK_EQ(mow_some(&s, FAR + SPREAD, 0), 0);
+    CHECK_EQ(count_work(&s), before);
+    CHECK_EQ(lawn_now(s.lawn), FAR + SPREAD);
+    scene_end(&s);
+    free(probes);
+}
+
+#define STALE 4000u
+
+/* Starts a timer whose TTL no other has, on a blade: setting the resolution
+ * resets the statistics that would make the lawn bypass its blades. */
+static void
+start_on_own_blade(struct scene *s, struct probe *probe, uint64_t ttl)
+{
+    if (probe->id % 16 == 0) {
+        lawn_set_resolution(s->lawn, 1);
+    }
+    start_probe(s, probe, ttl);
+}
+
+/* Starts timers of as many TTLs, all due at FAR, and stops them while their
+ * entries are in a slot of a higher level, or in that of the tick. Entries of
+ * emptied blades remain. */
+static struct probe *
+leave_stale_entries(struct scene *s, bool at_tick)
+{
+    struct lawn_options options = {.blades = 4096};
+    struct probe *probes = new_probes(STALE);
+
+    scene_begin_with(s, &options);
+    s->act = check_order;
+    for (unsigned i = 0; i < STALE; i++) {
+        lawn_set_now(s->lawn, i);
+        start_on_own_blade(s, &probes[i], FAR - i);
+    }
+    CHECK(stats_of(s).live_blades > STALE * 9 / 10);
+    for (uint64_t now = STALE; at_tick && now < FAR; now += 60) {
+        CHECK_EQ(mow_unchecked(s, now), 0);
+    }
+    for (unsigned i = 0; i < STALE; i++) {
+        stop_probe(s, &probes[i]);
+    }
+    CHECK_EQ(stats_of(s).live_blades, 0);
+    start_at(s, 0, FAR);
+    start_at(s, 1, FAR + 1);
+    CHECK_EQ(running(s), 2);
+    return probes;
+}
+
+TEST(mows_share_the_work_of_thousands_of_emptied_blades)
+{
+    struct scene s;
+
+    for (unsigned at_tick = 0; at_tick < 2; at_tick++) {
+        struct probe *probes = leave_stale_entries(&s, at_tick != 0);
+        uint64_t calls = mow_to_the_end(&s, FAR + 1, 1);
+
+        CHECK_EQ(total, 2);
+        CHECK(calls <= 2 + 2 * STALE / (7 + LEAST) + 2);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* [P8] [P2] Each call corrects the entries that it examines. So it is exact
+ * after a few calls, even if nothing else happens. */
+TEST(lawn_next_is_bounded_though_thousands_of_blades_were_emptied)
+{
+    struct scene s;
+
+    for (unsigned at_tick = 0; at_tick < 2; at_tick++) {
+        struct probe *probes = leave_stale_entries(&s, at_tick != 0);
+        unsigned calls = 0;
+        uint64_t next = 0;
+
+        CHECK(stop(&s, 0));
+        CHECK(stop(&s, 1));
+        start_at(&s, 2, 2 * FAR);
+        while (next != 2 * FAR) {
+            struct lawn_counters before = stats_of(&s);
+
+            next = lawn_next(s.lawn);
+            CHECK(stats_of(&s).looked - before.looked <= LOOKS);
+            CHECK(next <= 2 * FAR);
+            CHECK(++calls <= 2 * STALE / LOOKS + 2);
+        }
+        CHECK(lawn_check(s.lawn, stdout));
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* lawn_next_timer() always returns a timer: it drops the entries of emptied
+ * blades, each once, until it finds one. */
+TEST(lawn_next_timer_finds_a_timer_behind_thousands_of_emptied_blades)
+{
+    struct scene s;
+    struct probe *probes = leave_stale_entries(&s, false);
+
+    CHECK(stop(&s, 0));
+    CHECK(stop(&s, 1));
+    start_at(&s, 2, 2 * FAR);
+    uint64_t before = stats_of(&s).looked;
+    CHECK(lawn_next_timer(s.lawn) == &s.probe[2].timer);
+    CHECK(stats_of(&s).looked - before <= STALE + LOOKS);
+    CHECK_EQ(lawn_next(s.lawn), 2 * FAR);
+    before = stats_of(&s).looked;
+    CHECK(lawn_next_timer(s.lawn) == &s.probe[2].timer);
+    CHECK(stats_of(&s).looked - before <= 1);
+    scene_end(&s);
+    free(probes);
+}
+
+/* [P9] The cost of a jump does not depend on its length: each timer moves at
+ * most once per level, of which there are 6 up to 2^40 with 256 slots. */
+TEST(a_jump_of_the_clock_over_crowds_is_shared_by_mows)
+{
+    enum { CROWDS = 50, EACH = 1000 };
+    static const size_t budgets[] = {1, 100, SIZE_MAX};
+    const uint64_t apart = (UINT64_C(1) << 40) / CROWDS;
+    struct scene s;
+
+    for (size_t b = 0; b < COUNT(budgets); b++) {
+        struct probe *probes = new_probes(CROWDS * EACH);
+
+        scene_begin(&s, UNQUEUED);
+        s.act = check_order;
+        for (unsigned i = 0; i < CROWDS * EACH; i++) {
+            start_probe(&s, &probes[i], (1 + i % CROWDS) * apart + i % 17);
+        }
+        uint64_t now = (UINT64_C(1) << 40) + 17;
+        if (budgets[b] == SIZE_MAX) {
+            CHECK_EQ(mow(&s, now), CROWDS * EACH);
+        } else {
+            uint64_t calls = mow_to_the_end(&s, now, budgets[b]);
+
+            CHECK(calls <=
+                  CROWDS * EACH / budgets[b] + stats_of(&s).moved / LEAST + 2);
+        }
+        CHECK_EQ(total, CROWDS * EACH);
+        CHECK(stats_of(&s).moved <= 6 * CROWDS * EACH);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* Mows at every tick up to a time, without a budget, and checks that no mow
+ * moves many entries. */
+static void
+mow_each_tick(struct scene *s, uint64_t from, uint64_t to)
+{
+    for (uint64_t now = from; now <= to; now++) {
+        uint64_t before = stats_of(s).moved;
+        uint64_t fired = mow_unchecked(s, now);
+
+        CHECK(stats_of(s).moved - before <= 512 + 2 * fired);
+        CHECK(lawn_next(s->lawn) > now);
+    }
+    CHECK(stats_of(s).touched_idle <= 512);
+}
+
+/* 100,000 unqueued timers in a slot of level 2, with 2^14 ticks. A mow moves 256
+ * of them while the time passes through the slot before. */
+TEST(a_lawn_mown_at_every_tick_opens_a_crowded_slot_ahead_of_time)
+{
+    const uint64_t slot = UINT64_C(1) << 14;
+    struct probe *probes = new_probes(MANY);
+    struct scene s;
+
+    scene_begin(&s, UNQUEUED);
+    s.act = check_order;
+    for (unsigned i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], 2 * slot + i % slot);
+    }
+    mow_each_tick(&s, 1, 3 * slot);
+    CHECK_EQ(total, MANY);
+    scene_end(&s);
+    free(probes);
+}
+
+/* The same with the entries of 4,000 blades, due within 32 ticks. Timers of one
+ * deadline have different TTLs. */
+TEST(a_lawn_mown_at_every_tick_moves_the_entries_of_blades_ahead_of_time)
+{
+    enum { TTLS = 4000 };
+    struct lawn_options options = {.blades = 4096};
+    struct probe *probes = new_probes(TTLS);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    for (unsigned i = 0; i < TTLS; i++) {
+        lawn_set_now(s.lawn, i / 32 * 32);
+        start_on_own_blade(&s, &probes[i], 40000 + i % 32 - i / 32 * 32);
+        CHECK_EQ(probes[i].due, 40000 + i % 32);
+    }
+    CHECK(stats_of(&s).live_blades > TTLS * 9 / 10);
+    mow_each_tick(&s, TTLS, 40032);
+    CHECK_EQ(running(&s), 0);
+    scene_end(&s);
+    free(probes);
+}
+
+/* Returns the earliest deadline of running timers. */
+static uint64_t
+find_earliest(const struct probe *probes, unsigned many)
+{
+    uint64_t earliest = LAWN_NEVER;
+
+    for (unsigned i = 0; i < many; i++) {
+        uint64_t deadline = lawn_deadline(&probes[i].timer);
+
+        earliest = deadline < earliest ? deadline : earliest;
+    }
+    return earliest;
+}
+
+/* The earliest timer is stopped again and again. */
+TEST(finding_the_next_of_very_many_timers_is_bounded_and_never_late)
+{
+    struct scene s;
+
+    for (int ground = UNQUEUED; ground < GROUNDS; ground++) {
+        struct probe *probes = crowd_slot(&s, (enum ground)ground);
+
+        for (unsigned i = 0; i < 300; i++) {
+            uint64_t earliest = find_earliest(probes, MANY);
+            uint64_t before = stats_of(&s).looked;
+            uint64_t next = lawn_next(s.lawn);
+
+            CHECK(stats_of(&s).looked - before <= LOOKS);
+            CHECK(next <= earliest);
+            CHECK(next >= FAR - 1);
+            before = stats_of(&s).looked;
+            struct lawn_timer *timer = lawn_next_timer(s.lawn);
+            CHECK(stats_of(&s).looked - before <= LOOKS);
+            CHECK(timer != NULL && lawn_deadline(timer) >= earliest);
+            CHECK(lawn_deadline(timer) != next || next == earliest);
+            if (i % 3 == 0) {
+                CHECK_EQ(lawn_next_exact(s.lawn), earliest);
+                CHECK_EQ(lawn_next(s.lawn), earliest);
+                timer = lawn_next_timer(s.lawn);
+                CHECK_EQ(lawn_deadline(timer), earliest);
+            }
+            stop_probe(&s, LAWN_CONTAINER(timer, struct probe, timer));
+        }
+        CHECK(lawn_check(s.lawn, stdout));
+        CHECK(stats_of(&s).touched_idle <= LOOKS);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* [P2] No timer fires late. */
+static void
+check_in_time(struct scene *s, struct probe *probe)
+{
+    CHECK_EQ(lawn_last_deadline(&probe->timer), s->mowing);
+    check_order(s, probe);
+}
+
+/* A program that sleeps until lawn_next(), and mows then. The deadlines that it
+ * wakes for have been stopped, again and again. */
+TEST(a_program_that_sleeps_until_the_next_deadline_does_not_spin)
+{
+    static const size_t budgets[] = {16, 100, SIZE_MAX};
+    struct scene s;
+
+    for (unsigned i = 0; i < 2 * COUNT(budgets); i++) {
+        enum ground ground = i % 2 == 0 ? UNQUEUED : UNQUEUED_SMALL;
+        size_t budget = budgets[i / 2];
+        struct probe *probes = crowd_slot(&s, ground);
+        s.act = check_in_time;
+        uint64_t wakes = 0;
+        uint64_t early = 0;
+        uint64_t stops = 0;
+
+        for (uint64_t next = 0; running(&s) > 0; wakes++) {
+            /* The timers due at the next deadline that has any. */
+            if (wakes % 50 == 0) {
+                uint64_t due = find_earliest(probes, MANY);
+
+                for (unsigned k = 0; k < MANY; k++) {
+                    if (lawn_deadline(&probes[k].timer) == due) {
+                        stop_probe(&s, &probes[k]);
+                        stops++;
+                    }
+                }
+            }
+            uint64_t before = next;
+            next = lawn_next(s.lawn);
+            CHECK(next >= before);
+            if (next == LAWN_NEVER) {
+                break;
+            }
+            uint64_t fired = total;
+            size_t returned = mow_some_unchecked(&s, next, budget);
+            early += total == fired;
+            /* Only a mow that was not done leaves a reason to wake again at the
+             * same time. */
+            CHECK(returned == budget || lawn_next(s.lawn) > next);
+        }
+        CHECK_EQ(total + stops, MANY);
+        uint64_t least = budget == SIZE_MAX ? 0 : MANY / budget;
+        uint64_t opened = budget == SIZE_MAX
+                              ? 0
+                              : stats_of(&s).moved / (7 * budget + LEAST) + 1;
+        CHECK(wakes <= SPREAD + least + wakes / 50 + 8 + opened);
+        CHECK(early <= wakes / 50 + 8 + opened);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* [P4] Timers of one TTL are rounded to one deadline, although they are started
+ * at different times. Mows in between open the slot of the earlier ones, a few
+ * entries at a time; later ones go to a lower level at once. */
+TEST(timers_keep_their_order_while_their_slot_is_opened_bit_by_bit)
+{
+    enum { ROUNDS = 400, EACH = 20 };
+    const uint64_t resolution = UINT64_C(1) << 15;
+    struct scene s;
+
+    for (int ground = UNQUEUED; ground < GROUNDS; ground++) {
+        struct probe *probes = new_probes(2 * ROUNDS * EACH);
+        uint64_t state = 3;
+        unsigned many = 0;
+
+        scene_begin(&s, (enum ground)ground);
+        s.act = check_order;
+        lawn_set_resolution(s.lawn, resolution);
+        for (unsigned i = 0; i < ROUNDS * EACH; i++) {
+            start_probe(&s, &probes[many++], 2 * resolution);
+        }
+        CHECK_EQ(mow_some(&s, 1, SIZE_MAX), 0);
+        for (unsigned round = 0; round < ROUNDS; round++) {
+            uint64_t now = 1 + round * (resolution - 2) / ROUNDS;
+            uint64_t r = chance(&state);
+
+            /* A timer due at once, for some mows. */
+            if (r % 4 == 0) {
+                lawn_start_as(s.lawn, &s.probe[0].timer, 0, now);
+                s.probe[0].due = lawn_deadline(&s.probe[0].timer);
+                s.probe[0].id = UINT32_MAX;
+            }
+            (void)mow_bounded(&s, now, r % 3);
+            for (unsigned i = 0; i < EACH; i++) {
+                start_probe(&s, &probes[many], 2 * resolution);
+                CHECK_EQ(probes[many].due, 3 * resolution);
+                many++;
+            }
+            CHECK(lawn_check(s.lawn, stdout));
+        }
+        (void)mow_to_the_end(&s, 3 * resolution, 7);
+        CHECK_EQ(running(&s), 0);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* [P4] The same without rounding. The clock is at a time in the slot; a crowd of
+ * overdue timers there makes mows open the slot of later deadlines, too. */
+TEST(timers_keep_their_order_if_started_while_overdue_ones_share_their_slot)
+{
+    enum { CROWD = 20000, ROUNDS = 200, EACH = 10 };
+    struct scene s;
+
+    for (int ground = UNQUEUED; ground < GROUNDS; ground++) {
+        for (size_t budget = 1; budget < 100; budget += 33) {
+            struct probe *probes = new_probes(CROWD + ROUNDS * EACH);
+            unsigned many = 0;
+
+            scene_begin(&s, (enum ground)ground);
+            s.act = check_order;
+            for (; many < CROWD; many++) {
+                start_probe(&s, &probes[many], FAR + many % SPREAD);
+            }
+            lawn_set_now(s.lawn, FAR + SPREAD);
+            for (unsigned round = 0; round < ROUNDS; round++) {
+                for (unsigned i = 0; i < EACH; i++) {
+                    start_probe(&s, &probes[many], 1000 + i % 3 * 1000);
+                    many++;
+                }
+                (void)mow_bounded(&s, FAR + SPREAD, budget);
+                if (round % 20 == 0) {
+                    CHECK(lawn_check(s.lawn, stdout));
+                }
+            }
+            (void)mow_to_the_end(&s, FAR + SPREAD + 3000, budget);
+            CHECK_EQ(total, many);
+            scene_end(&s);
+            free(probes);
+        }
+    }
+}
+
+/* [P8] [P9] Timers due at the last tick enter the index all at once. */
+TEST(mows_of_a_small_budget_share_the_work_of_the_last_tick)
+{
+    struct scene s;
+
+    for (int ground = 0; ground < GROUNDS; ground++) {
+        struct probe *probes = new_probes(MANY);
+
+        scene_begin(&s, (enum ground)ground);
+        s.act = check_order;
+        for (unsigned i = 0; i < MANY; i++) {
+            start_probe(&s, &probes[i], LAWN_NEVER);
+        }
+        for (unsigned i = 0; i < s.crowded; i++) {
+            s.crowd[i].due = lawn_deadline(&s.crowd[i].timer);
+        }
+        for (uint64_t calls = 0; lawn_count(s.lawn) > 0; calls++) {
+            uint64_t before = count_work(&s);
+
+            CHECK(mow_some_unchecked(&s, LAST, 50) > 0);
+            CHECK(count_work(&s) - before <= 8 * 50 + LEAST);
+            CHECK(calls <= 2 * MANY / 50);
+        }
+        CHECK_EQ(total, MANY + s.crowded);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* The timers that the first callback stops, and the lawn's own use of its limit
+ * for prefetching. */
+static struct probe *victims;
+static unsigned victims_left;
+
+static void
+stop_victims(struct scene *s, struct probe *probe)
+{
+    check_order(s, probe);
+    while (victims_left > 0) {
+        victims_left--;
+        stop_probe(s, &victims[victims_left]);
+    }
+}
+
+/* [P8] Prefetching begins when nearly all of the limit is used up, and must not
+ * exceed the rest. Then another crowded slot follows. The number of timers in
+ * the first slot determines the rest. */
+TEST(prefetching_does_not_exceed_the_limit_of_work)
+{
+    enum { BUDGET = 10000, LIMIT = 7 * BUDGET + 448, NEXT = 40000 };
+    struct scene s;
+
+    for (unsigned left = 1; left < 30; left += 2) {
+        unsigned many = LIMIT - left;
+        struct probe *probes = new_probes(many + NEXT);
+
+        scene_begin(&s, UNQUEUED);
+        victims = &probes[8];
+        victims_left = many - 8;
+        /* 8 timers at consecutive ticks, the victims some ticks later, and the
+         * others in the next slot of the same level. */
+        for (unsigned i = 0; i < many + NEXT; i++) {
+            uint64_t later = i < 8 ? i : i < many ? 100 : FAR / 2 + i % 8;
+
+            start_probe(&s, &probes[i], FAR + later);
+        }
+        /* The lawn detects very many timers. */
+        start(&s, 0, 1);
+        lawn_set_now(s.lawn, 1);
+        CHECK_EQ(mow_unchecked(&s, 1), 1);
+        CHECK_EQ(mow_unchecked(&s, 2), 0);
+        s.act = stop_victims;
+        (void)mow_to_the_end(&s, 2 * FAR, BUDGET);
+        CHECK_EQ(victims_left, 0);
+        CHECK(stats_of(&s).ahead > 0);
+        CHECK_EQ(total, 8 + NEXT);
+        scene_end(&s);
+        free(probes);
+    }
+}
