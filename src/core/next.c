@@ -204,8 +204,11 @@ lawn_next(struct lawn *lawn)
     struct lawn_search search;
 
     LAWN_NAIVELY(return lawn__naive_next(lawn));
-    return is_front_valid(lawn) ? lawn->bound
-                                : find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
+    if (is_front_valid(lawn)) {
+        return lawn->bound;
+    }
+    return lawn_count(lawn) > 0 ? find_earliest(lawn, &search, LAWN_NEXT_LOOKS)
+                                : LAWN_NEVER;
 }
 
 uint64_t
@@ -222,10 +225,9 @@ lawn_next_exact(struct lawn *lawn)
  * NULL: it is at the highest level. Moves it to the front of its list, as
  * scan_list() does, so that it is found sooner the next time. */
 static struct lawn_link *
-find_unqueued_at(struct lawn *lawn, uint64_t next)
+find_unqueued_at(struct lawn *lawn, uint64_t next, uint64_t looks)
 {
     struct lawn_index *index = &lawn->index;
-    uint32_t looks = LAWN_NEXT_LOOKS;
 
     for (uint32_t level = 32; level-- > 0;) {
         if (((index->levels | 1) >> level & 1) == 0) {
@@ -237,6 +239,7 @@ find_unqueued_at(struct lawn *lawn, uint64_t next)
 
         while (link != list && lawn__link_deadline(link) != next && looks > 0) {
             looks--;
+            lawn->looked++;
             link = link->next;
         }
         if (link != list && lawn__link_deadline(link) == next) {
@@ -244,18 +247,16 @@ find_unqueued_at(struct lawn *lawn, uint64_t next)
                 lawn__list_remove(lawn__key(lawn), link);
                 lawn__list_prepend(lawn__key(lawn), list, link);
             }
-            lawn->looked += LAWN_NEXT_LOOKS - looks;
             return link;
         }
     }
-    lawn->looked += LAWN_NEXT_LOOKS - looks;
     return NULL;
 }
 
 struct lawn_timer *
 lawn_next_timer(struct lawn *lawn)
 {
-    struct lawn_search search = {lawn->bound, lawn->front, 0};
+    struct lawn_search search = {lawn->bound, lawn->front, LAWN_NEXT_LOOKS};
 
     LAWN_NAIVELY(return lawn__naive_next_timer(lawn));
     if (lawn_count(lawn) == 0) {
@@ -268,6 +269,7 @@ lawn_next_timer(struct lawn *lawn)
             (void)find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
         } while (search.queue == NULL);
     }
-    struct lawn_link *unqueued = find_unqueued_at(lawn, search.next);
+    struct lawn_link *unqueued =
+        find_unqueued_at(lawn, search.next, search.looks);
     return lawn__timer_of(unqueued != NULL ? unqueued : search.queue->next);
 }

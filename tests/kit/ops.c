@@ -72,10 +72,10 @@ struct ops {
     uint64_t inside;   /* entries processed by calls of its callbacks */
     uint64_t complete; /* a mow up to this time left no due timer, and no
                         * overdue timer was started since; or 0 */
-    bool quiet;      /* callbacks do nothing */
-    uint64_t step;   /* times are multiples of step, and each remainder has */
-    uint64_t *ttl;   /* one TTL: no two TTLs are due together; or NULL */
-    struct rng cuts; /* for splitting mows into pieces */
+    bool quiet;        /* callbacks do nothing */
+    uint64_t step;     /* times are multiples of step, and each remainder has */
+    uint64_t *ttl;     /* one TTL: no two TTLs are due together; or NULL */
+    struct rng cuts;   /* for splitting mows into pieces */
     uint64_t lies;
     uint64_t own;     /* allocations made by the interpreter */
     uint64_t foreign; /* other allocations when the lawn was new */
@@ -522,8 +522,9 @@ judge_next(struct ops *ops, const struct ops_next *next, uint64_t earliest,
         script_expect(&ops->script, promise, deadline, earliest);
     } else if ((next->timer == NULL) != (earliest == LAWN_NEVER) ||
                deadline < earliest) {
-        script_fail(&ops->script, "P2: the deadline of lawn_next_timer() is "
-                                  "before all others%s",
+        script_fail(&ops->script,
+                    "P2: the deadline of lawn_next_timer() is "
+                    "before all others%s",
                     judge);
     }
 }

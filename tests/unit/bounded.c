@@ -311,8 +311,8 @@ TEST(a_jump_of_the_clock_over_crowds_is_shared_by_mows)
         } else {
             uint64_t calls = mow_to_the_end(&s, now, budgets[b]);
 
-            CHECK(calls <= CROWDS * EACH / budgets[b] +
-                               stats_of(&s).moved / LEAST + 2);
+            CHECK(calls <=
+                  CROWDS * EACH / budgets[b] + stats_of(&s).moved / LEAST + 2);
         }
         CHECK_EQ(total, CROWDS * EACH);
         CHECK(stats_of(&s).moved <= 6 * CROWDS * EACH);
@@ -478,9 +478,9 @@ TEST(a_program_that_sleeps_until_the_next_deadline_does_not_spin)
         }
         CHECK_EQ(total + stops, MANY);
         uint64_t least = budget == SIZE_MAX ? 0 : MANY / budget;
-        uint64_t opened =
-            budget == SIZE_MAX ? 0
-                               : stats_of(&s).moved / (7 * budget + LEAST) + 1;
+        uint64_t opened = budget == SIZE_MAX
+                              ? 0
+                              : stats_of(&s).moved / (7 * budget + LEAST) + 1;
         CHECK(wakes <= SPREAD + least + wakes / 50 + 8 + opened);
         CHECK(early <= wakes / 50 + 8 + opened);
         scene_end(&s);
@@ -614,9 +614,9 @@ stop_victims(struct scene *s, struct probe *probe)
     }
 }
 
-/* [P8] Prefetching begins when nearly all of the limit is used up: it must not
- * use more than what is left. Then another crowded slot follows. The number of
- * timers in the first slot leaves a little of the limit, more or less. */
+/* [P8] Prefetching begins when nearly all of the limit is used up, and must not
+ * exceed the rest. Then another crowded slot follows. The number of timers in
+ * the first slot determines the rest. */
 TEST(prefetching_does_not_exceed_the_limit_of_work)
 {
     enum { BUDGET = 10000, LIMIT = 7 * BUDGET + 448, NEXT = 40000 };

@@ -276,8 +276,7 @@ TEST(timers_that_come_and_go_do_not_make_next_look_through_the_far_ones)
             }
             for (unsigned k = 0; k < 4; k++) {
                 CHECK(stop(&s, (k + i) % 4));
-                check_next(&s, 1000000 - 4,
-                           k < 3 ? earliest(&s) : far[0].due);
+                check_next(&s, 1000000 - 4, k < 3 ? earliest(&s) : far[0].due);
             }
             CHECK_EQ(lawn_next_exact(s.lawn), far[0].due);
         }
