@@ -274,7 +274,7 @@ uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
 /* Returns the time of the next turn: the exact earliest deadline, or LAWN_NEVER
- * if no timer is running. The cost is that of lawn_next(). */
+ * if no timer is running. The cost is that of lawn_next_exact(). */
 uint64_t lawn_loop_next(struct lawn_loop *loop);
 
 /* Returns the number of running timers. O(1). */

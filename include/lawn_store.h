@@ -212,7 +212,7 @@ bool lawn_store_get(const struct lawn_store *store, const void *id,
 /* Looks up a timer whose deadline is lawn_store_next(). If there are several,
  * it selects one that may fire first according to P4, like lawn_next_timer().
  * out may be NULL. Returns true and fills *out if the store contains timers
- * [S4]. The cost is that of lawn_next_timer(). The timer remains in the store;
+ * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store;
  * to evict it, pass its id to lawn_store_stop(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
@@ -269,15 +269,15 @@ size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
  * without a callback. out may be NULL. Returns true and fills *out if there was
  * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). The cost is that of lawn_mow() with a budget of 1, plus
- * that of lawn_store_stop(). */
+ * lawn_store_free(). The cost is that of calls of lawn_mow() until one fires a
+ * timer or none is due, plus that of lawn_store_stop(). */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
-/* Like lawn_set_now(), lawn_now(), lawn_next() and lawn_count(): sets the time;
- * returns the time; returns the earliest deadline, or LAWN_NEVER if there is no
- * timer; returns the number of timers. The cost of lawn_store_next() is that of
- * lawn_next(); the others take O(1). */
+/* Like lawn_set_now(), lawn_now(), lawn_next_exact() and lawn_count(): sets the
+ * time; returns the time; returns the earliest deadline, or LAWN_NEVER if there
+ * is no timer; returns the number of timers. The cost of lawn_store_next() is
+ * that of lawn_next_exact(); the others take O(1). */
 void lawn_store_set_now(struct lawn_store *store, uint64_t now);
 uint64_t lawn_store_now(const struct lawn_store *store);
 uint64_t lawn_store_next(struct lawn_store *store);

@@ -413,7 +413,7 @@ lawn_loop_now(const struct lawn_loop *loop)
 uint64_t
 lawn_loop_next(struct lawn_loop *loop)
 {
-    return lawn_next(loop->lawn);
+    return lawn_next_exact(loop->lawn);
 }
 
 uint64_t

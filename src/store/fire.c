@@ -129,7 +129,7 @@ lawn_store_next(struct lawn_store *store)
     const struct lawn_store_record *waiting = find_collected(store);
 
     return waiting != NULL ? lawn_last_deadline(&waiting->timer)
-                           : lawn_next(store->lawn);
+                           : lawn_next_exact(store->lawn);
 }
 
 bool
@@ -138,8 +138,9 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
     const struct lawn_store_record *record = find_collected(store);
 
     if (record == NULL) {
+        /* If the earliest deadline is known, the result is exact. */
+        (void)lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
-
         if (timer == NULL) {
             return false;
         }
