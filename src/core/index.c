@@ -116,6 +116,7 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
     uint32_t level = lawn__index_level_of(index, slot);
     uint32_t digit = slot & index->mask;
 
+    /*@ assert lawn_index_level(index, level) && digit <= index->mask; */
     index->earliest[slot] = time;
     index->occupied[level * index->words + digit / 64] |= UINT64_C(1)
                                                           << (digit % 64);
@@ -134,6 +135,33 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 }
 
 /* The slot must be empty. */
+/*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
+  @ assigns index->earliest[slot], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1];
+  @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
+  @ ensures bit: \let word = (slot >> index->slot_bits) * index->words +
+  @                          (slot & index->mask) / 64;
+  @     index->occupied[word] ==
+  @     (\old(index->occupied[word]) & (uint64_t)(~(uint64_t)(UINT64_C(1)
+  @                                    << ((slot & index->mask) % 64))));
+  @ ensures others: \forall integer w; 0 <= w < lawn_index_words(index) &&
+  @     w != (slot >> index->slot_bits) * index->words +
+  @          (slot & index->mask) / 64 ==>
+  @     index->occupied[w] == \old(index->occupied[w]);
+  @ behavior used:
+  @   assumes \exists integer w; 0 <= w < index->words &&
+  @       w != (slot & index->mask) / 64 &&
+  @       index->occupied[(slot >> index->slot_bits) * index->words + w] != 0;
+  @   ensures level: index->levels == \old(index->levels);
+  @ behavior unused:
+  @   assumes \forall integer w; 0 <= w < index->words ==>
+  @       index->occupied[(slot >> index->slot_bits) * index->words + w] ==
+  @       (w != (slot & index->mask) / 64
+  @            ? 0
+  @            : (uint64_t)(UINT64_C(1) << ((slot & index->mask) % 64)));
+  @   ensures level: index->levels == (\old(index->levels) &
+  @       (uint32_t)(~(uint32_t)(1u << (slot >> index->slot_bits))));
+  @*/
 void
 lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
 {
@@ -142,10 +170,16 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     uint64_t *words = &index->occupied[(size_t)level * index->words];
     uint64_t any = 0;
 
+    /*@ assert lawn_index_level(index, level) && digit <= index->mask; */
     LAWN_ASSERT(index->first[slot] == LAWN_INDEX_NONE,
                 "[I5] a slot that contains entries is cleared");
     index->earliest[slot] = LAWN_NEVER;
     words[digit / 64] &= ~(UINT64_C(1) << (digit % 64));
+    /*@ loop invariant 0 <= i <= index->words;
+      @ loop invariant any == 0 <==>
+      @     (\forall integer w; 0 <= w < i ==> words[w] == 0);
+      @ loop assigns i, any;
+      @*/
     for (uint32_t i = 0; i < index->words; i++) {
         any |= words[i];
     }
@@ -154,7 +188,77 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     }
 }
 
+/*@ // The index, and a blade in separate memory; a valid blade number or NONE;
+  @ // a blade that is not the first of any slot.
+  @ predicate lawn_index_joined(struct lawn_index *index,
+  @                            struct lawn_blade *all, integer number) =
+  @     lawn_index_sized(index) && 0 <= number < lawn_index_blades(index) &&
+  @     \valid(all + number) &&
+  @     \separated(all + number, index,
+  @                index->first + (0 .. lawn_index_all(index) - 1),
+  @                index->earliest + (0 .. lawn_index_all(index) - 1),
+  @                index->occupied + (0 .. lawn_index_words(index) - 1),
+  @                index->entry + (0 .. lawn_index_blades(index) - 1));
+  @ predicate lawn_index_blade(struct lawn_index *index, integer number) =
+  @     number == LAWN_INDEX_NONE || 0 <= number < lawn_index_blades(index);
+  @ predicate lawn_index_free(struct lawn_index *index, integer number) =
+  @     \forall integer s; 0 <= s < lawn_index_all(index) ==>
+  @         lawn_index_blade(index, index->first[s]) && index->first[s] != number;
+  @
+  @ // From A to B, a blade became the first of a slot. All other links are
+  @ // unchanged, except for prev of the second blade.
+  @ predicate lawn_index_put{A, B}(struct lawn_index *index, integer number,
+  @                               integer slot) =
+  @     \let second = \at(index->first[slot], A);
+  @     \at(index->first[slot], B) == number &&
+  @     \at(index->entry[number].prev, B) == LAWN_INDEX_NONE &&
+  @     \at(index->entry[number].next, B) == second &&
+  @     \at(index->entry[number].slot, B) == slot &&
+  @     (second != LAWN_INDEX_NONE ==>
+  @         \at(index->entry[second].prev, B) == number) &&
+  @     (\forall integer s; 0 <= s < lawn_index_all(index) && s != slot ==>
+  @         \at(index->first[s], B) == \at(index->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != number ==>
+  @         \at(index->entry[i].next, B) == \at(index->entry[i].next, A) &&
+  @         \at(index->entry[i].slot, B) == \at(index->entry[i].slot, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != number &&
+  @         i != second ==>
+  @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
+  @
+  @ // From A to B, a blade was removed from a slot. All other links are
+  @ // unchanged.
+  @ predicate lawn_index_taken{A, B}(struct lawn_index *index, integer number,
+  @                                 integer slot) =
+  @     \let next = \at(index->entry[number].next, A);
+  @     \let prev = \at(index->entry[number].prev, A);
+  @     (prev == LAWN_INDEX_NONE ==> \at(index->first[slot], B) == next) &&
+  @     (prev != LAWN_INDEX_NONE ==> \at(index->entry[prev].next, B) == next &&
+  @         \at(index->first[slot], B) == \at(index->first[slot], A)) &&
+  @     (next != LAWN_INDEX_NONE ==> \at(index->entry[next].prev, B) == prev) &&
+  @     (\forall integer s; 0 <= s < lawn_index_all(index) && s != slot ==>
+  @         \at(index->first[s], B) == \at(index->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) ==>
+  @         \at(index->entry[i].slot, B) == \at(index->entry[i].slot, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != prev ==>
+  @         \at(index->entry[i].next, B) == \at(index->entry[i].next, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != next ==>
+  @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
+  @*/
+
 /* Inserts a blade's entry with this time. The blade must be in no slot. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index) && time >= index->base;
+  @ requires lawn_index_free(index, number);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare;
+  @ ensures indexed_at: all[number].indexed_at == time;
+  @ ensures put: lawn_index_put{Pre, Post}(index, number,
+  @     \old(lawn_index_place(index, time)));
+  @ ensures earliest: index->earliest[\old(lawn_index_place(index, time))] <= time;
+  @*/
 static inline void
 link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
            uint64_t time)
@@ -162,6 +266,7 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     uint32_t slot = lawn__index_slot_of(index, time);
     uint16_t second = index->first[slot];
 
+    /*@ assert second: lawn_index_blade(index, second) && second != number; */
     LAWN_ASSERT(time >= index->base, "[I4] an entry's time is before the base");
     all[number].indexed_at = time;
     index->entry[number].next = second;
@@ -176,6 +281,17 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
 
 /* Removes a blade from its slot. The slot remains marked until it is
  * reached. */
+/*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ assigns index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[index->entry[number].slot];
+  @ ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @     \old(index->entry[number].slot));
+  @*/
 static inline void
 unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
              uint32_t number)
@@ -198,6 +314,21 @@ unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
 }
 
 /* The time must not be after the deadline of the blade's first timer [I3]. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index) && time >= index->base;
+  @ requires index->count < lawn_index_blades(index);
+  @ requires lawn_index_free(index, number);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare, index->count;
+  @ ensures indexed_at: all[number].indexed_at == time;
+  @ ensures count: index->count == \old(index->count) + 1;
+  @ ensures put: lawn_index_put{Pre, Post}(index, number,
+  @     \old(lawn_index_place(index, time)));
+  @ ensures earliest: index->earliest[\old(lawn_index_place(index, time))] <= time;
+  @*/
 void
 lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number, uint64_t time)
@@ -208,6 +339,20 @@ lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
     index->count++;
 }
 
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires index->count > 0;
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[index->entry[number].slot], index->count;
+  @ ensures indexed_at: all[number].indexed_at == LAWN_NEVER;
+  @ ensures count: index->count == \old(index->count) - 1;
+  @ ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @     \old(index->entry[number].slot));
+  @*/
 void
 lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number)
@@ -219,6 +364,54 @@ lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
 
 /* Moves a blade's entry to its first timer's deadline, or removes it if the
  * blade is empty. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index);
+  @ requires index->count > 0 && index->moved < UINT64_MAX;
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ requires \valid_read(all[number].queue.next);
+  @ requires all[number].queue.next != &all[number].queue ==>
+  @     \valid_read((struct lawn_timer *)all[number].queue.next) &&
+  @     ((struct lawn_timer *)all[number].queue.next)->deadline >= index->base &&
+  @     \separated((struct lawn_timer *)all[number].queue.next, index,
+  @                index->first + (0 .. lawn_index_all(index) - 1),
+  @                index->earliest + (0 .. lawn_index_all(index) - 1),
+  @                index->occupied + (0 .. lawn_index_words(index) - 1),
+  @                index->entry + (0 .. lawn_index_blades(index) - 1),
+  @                &all[number].indexed_at);
+  @ requires \forall integer s; 0 <= s < lawn_index_all(index) ==>
+  @     lawn_index_blade(index, index->first[s]) &&
+  @     (index->first[s] == number ==> s == index->entry[number].slot &&
+  @         index->entry[number].prev == LAWN_INDEX_NONE);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare, index->count, index->moved;
+  @ ensures moved: index->moved == \old(index->moved) + 1;
+  @ behavior empty:
+  @   assumes all[number].queue.next == &all[number].queue;
+  @   ensures indexed_at: all[number].indexed_at == LAWN_NEVER;
+  @   ensures count: index->count == \old(index->count) - 1;
+  @   ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @       \old(index->entry[number].slot));
+  @ behavior live:
+  @   assumes all[number].queue.next != &all[number].queue;
+  @   ensures indexed_at: all[number].indexed_at ==
+  @       ((struct lawn_timer *)all[number].queue.next)->deadline;
+  @   ensures count: index->count == \old(index->count);
+  @   ensures own: index->entry[number].prev == LAWN_INDEX_NONE;
+  @   ensures slot: index->entry[number].slot ==
+  @       \old(lawn_index_place(index,
+  @           ((struct lawn_timer *)all[number].queue.next)->deadline));
+  @   ensures earliest: index->earliest[index->entry[number].slot] <=
+  @       all[number].indexed_at;
+  @ complete behaviors;
+  @ disjoint behaviors;
+  @*/
 void
 lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number)
@@ -231,6 +424,7 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
         all[number].indexed_at = LAWN_NEVER;
         index->count--;
     } else {
+        /*@ assert free: lawn_index_free(index, number); */
         link_blade(index, all, number, lawn__link_deadline(queue->next));
         /* The timer after the next one to fire: in the cache by then. */
         LAWN_PREFETCH(queue->next->next);
