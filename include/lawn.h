@@ -43,8 +43,8 @@
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
  *       not halted, no running timer has a deadline <= now, except at the last
- *       tick (see lawn_mow()); lawn_next() always returns the exact earliest
- *       deadline.
+ *       tick (see lawn_mow()); lawn_next() never returns a time after the
+ *       earliest deadline, and lawn_next_exact() returns that deadline.
  *   P3  Exactly once: each started timer fires once, is stopped, is restarted,
  *       or is still running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
@@ -58,9 +58,10 @@
  *       timers that it starts do not fire in the current mow.
  *   P7  No side effects: starting, stopping and mowing do not allocate memory,
  *       make system calls, lock or recurse.
- *   P8  Cost: starting and stopping take O(1) in the worst case; lawn_mow()
- *       takes O(timers fired + index entries processed), and O(1) if there are
- *       neither.
+ *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
+ *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
+ *       index entries, including those that it fires; lawn_next() examines at
+ *       most 448.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -138,13 +139,14 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Maximum number of TTLs that have a blade at the same time: 8 to 16,384,
-     * rounded up to a power of two, 72 bytes each; default 1024. Timers with
+     * rounded up to a power of two, 76 bytes each; default 1024. Timers with
      * further TTLs cost as much as in a hierarchical timing wheel. */
     size_t blades;
 
-    /* log2 of the number of slots per level of the index: 4 to 8; default 7.
-     * Memory of the index: 5 KiB for slot_bits 4, 8 KiB for 5, 46 KiB for 6, 83
-     * KiB for 7, 133 KiB for 8. Fewer slots make unqueued timers slower. */
+    /* log2 of the number of slots per level of the index: 4 to 8; default 8.
+     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 60
+     * KiB for 6, 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued
+     * timers slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -171,12 +173,11 @@ struct lawn_counters {
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved or dropped */
-    uint64_t touched_idle;    /* maximum of entries moved or examined by one
-                                 call that fired nothing */
-    uint64_t looked;          /* index entries that lawn_next() and
-                                 lawn_next_timer() examined, plus those that
-                                 mows skipped to fire timers started before a
-                                 change of the resolution first */
+    uint64_t touched_idle;    /* maximum of the entries that a single mow or
+                                 lawn_next() processed without firing */
+    uint64_t looked;          /* index entries that lawn_next(),
+                                 lawn_next_exact() and lawn_next_timer()
+                                 examined */
     uint64_t ahead;           /* timers that mows prefetched */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: more than twice the number
@@ -227,16 +228,23 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, in the order of P4. Returns the number of timers fired. If that is
  * less than budget and no callback called lawn_halt(), no due timer remains
- * [P2]. Otherwise the remaining due timers fire first in the next mow. The TTLs
- * of timers that are started before that mow count from lawn_now(). O(timers
- * fired + index entries processed) [P8], and O(1) if there are neither. The
- * index contains each unqueued timer and one entry per blade. An entry is
- * processed when now reaches its slot, at most once per level of the index.
+ * [P2]. Otherwise the remaining due timers fire first in the next mow.
  *
- * A now before lawn_now() leaves the time unchanged and fires the timers that
- * are due at that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1.
- * There is no later tick than that, so a timer that a callback starts at
- * LAWN_NEVER - 1 gets this deadline and waits for the next mow. */
+ * A mow also moves index entries; the index contains each unqueued timer and
+ * one entry per blade. The sum of timers fired and entries processed is at most
+ * 8 * budget + 448 [P8], unless budget is SIZE_MAX. A mow that reaches this
+ * limit ends as if its budget were used up: it returns budget, although it
+ * fired fewer timers, and the next mow continues. A lawn moves entries ahead of
+ * time, in mows that have little else to do. So mows that keep up with the
+ * clock do not reach the limit, except after many timers with the earliest
+ * deadlines were stopped. O(1) if there is nothing to fire or move.
+ *
+ * The time of the lawn is now even if due timers remain: TTLs of timers that
+ * are started before the next mow count from it. A now before lawn_now() leaves
+ * the time unchanged and fires the timers that are due at that earlier time. A
+ * now of LAWN_NEVER counts as LAWN_NEVER - 1. There is no later tick than that:
+ * a timer that a callback starts while lawn_now() is LAWN_NEVER - 1 gets the
+ * deadline LAWN_NEVER - 1 and waits for the next mow. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
@@ -258,12 +266,11 @@ uint64_t lawn_now(const struct lawn *lawn);
  * call is rounded up to a multiple of the resolution, so that timers become due
  * together and an event loop wakes less often. In nanoseconds, 1000000 makes
  * timers due on whole milliseconds. 1 or 0 means exact. Running timers keep
- * their deadlines. O(blades).
+ * their deadlines. O(1).
  *
  * Exception to P4: consider two timers with the same TTL and deadline, one
  * started before and one after a change to a resolution that is not a multiple
- * of the old one. Either may fire first if one of them is unqueued, or if a
- * second change of this kind follows before they fire.
+ * of the old one. Either may fire first.
  *
  * If there are many more TTLs than blades, a lawn stops using blades for new
  * timers, which makes starts cheaper. Each call of this function, even with an
@@ -271,21 +278,31 @@ uint64_t lawn_now(const struct lawn *lawn);
  * calls it every few hundred starts does not get the cheaper starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
-/* Returns the exact earliest deadline of all running timers, or LAWN_NEVER if
- * no timer is running. The result is cached: O(1) until the timer with that
- * deadline fires, is stopped or is restarted. The next call then takes O(index
- * entries in the earliest slot) in the worst case. */
+/* Returns the time at which the next mow is needed: the earliest deadline of all
+ * running timers, or LAWN_NEVER if no timer is running. Examines at most 448
+ * index entries [P8]. If these are not enough to find the earliest deadline,
+ * returns an earlier time, but not one at which a mow that returned less than
+ * its budget has already been made. That can happen after timers with the
+ * earliest deadlines were stopped. A program that sleeps until this time and
+ * then mows never wakes too late, and only a few times too early: each such mow
+ * moves entries to a lower level of the index. O(1) until the timer with the
+ * earliest deadline fires, is stopped or is restarted. */
 uint64_t lawn_next(struct lawn *lawn);
 
-/* Returns a timer whose deadline is lawn_next(), or NULL if no timer is
- * running. The timer remains running; to evict it, stop it. If several timers
- * have this deadline, the result is one that may fire first according to P4:
- * the first started of its TTL. If several TTLs are due at that time, which one
- * is returned is unspecified. May be called in callbacks. O(index entries in
- * the earliest slot) in the worst case. It takes O(1) when lawn_next() does,
- * with two exceptions: the earliest slot contains unqueued timers, or some
- * running timers were started before a change to a resolution that is not a
- * multiple of the previous one. */
+/* Returns the earliest deadline of all running timers, or LAWN_NEVER if no timer
+ * is running. O(1) when lawn_next() is. Otherwise O(index entries in the slots
+ * that may contain the earliest timer): up to all unqueued timers. */
+uint64_t lawn_next_exact(struct lawn *lawn);
+
+/* Returns a timer with the earliest deadline, or NULL if no timer is running.
+ * The timer remains running; to evict it, stop it. If several timers have this
+ * deadline, the result is one that may fire first according to P4: the first
+ * started of its TTL. If several TTLs are due at that time, which one is
+ * returned is unspecified. Examines at most 448 index entries of running timers
+ * [P8]. If these are not all that may be the earliest, the result is the
+ * earliest of them; only if its deadline equals lawn_next() is it known to be
+ * the earliest of all. May be called in callbacks. O(blades) in the worst case.
+ */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -309,9 +326,8 @@ uint64_t lawn_last_deadline(const struct lawn_timer *timer);
 /* SAVING AND MOVING TIMERS */
 
 /* Callback of lawn_each(), called with each running timer and its TTL. ttl is 0
- * if the lawn does not know the TTL: the timer is unqueued, or its blade was
- * closed to new timers by a change of the resolution. The callback must not
- * change the lawn. Returns false to end the visit. */
+ * if the lawn does not know the TTL, because the timer is unqueued. The callback
+ * must not change the lawn. Returns false to end the visit. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
 /* Calls visit for all running timers: first the unqueued timers, then the

@@ -121,6 +121,7 @@ public:
         return fired;
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
+    uint64_t next_exact() const noexcept { return lawn_next_exact(get()); }
     /* Returns the timer that is due first, or nullptr; stop it to evict it. */
     any_timer *next_timer() const noexcept
     {

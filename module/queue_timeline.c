@@ -180,7 +180,7 @@ uint64_t
 queue_timeline_next(const struct queue_timeline *timeline)
 {
     uint64_t next =
-        timeline->lawn != NULL ? lawn_next(timeline->lawn) : LAWN_NEVER;
+        timeline->lawn != NULL ? lawn_next_exact(timeline->lawn) : LAWN_NEVER;
     uint64_t other = heap_next(&timeline->heap);
 
     return next < other ? next : other;

@@ -12,15 +12,10 @@
   @ axiom wp_xor_63: \forall integer c; 0 <= c <= 63 ==> 0 <= (63 ^ c) <= 63;
   @ axiom wp_and: \forall integer x, m; 0 <= x && 0 <= m ==>
   @     0 <= (x & m) <= m && (x & m) <= x;
-  @ axiom wp_or: \forall integer x, y; 0 <= x && 0 <= y ==>
-  @     ((x | y) == 0 <==> x == 0 && y == 0);
   @ // The highest bit set is not above the number.
   @ axiom wp_highest: \forall integer x; 0 < x <= 0xFFFFFFFFFFFFFFFF ==>
   @     (1 << (63 ^ wp_clz(x | 1))) <= x;
   @ axiom wp_highest_of_1: (63 ^ wp_clz(1)) == 0;
-  @ // A bit that is set, and then cleared; a bit of 64 is not 0.
-  @ axiom wp_cleared: \forall integer x; 0 <= x <= 0xFFFFFFFFFFFFFFFF ==>
-  @     (x & (0xFFFFFFFFFFFFFFFF - x)) == 0;
   @ }
   @*/
 

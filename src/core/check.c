@@ -79,8 +79,8 @@ check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
                     checking, "[I4] an unqueued timer in the wrong list", link);
             }
             if (!sorted && deadline < lawn->index.earliest[slot]) {
-                return report_broken(
-                    checking, "[I5] a timer before the earliest", link);
+                return report_broken(checking,
+                                     "[I5] a timer before the earliest", link);
             }
             before = deadline;
         }
@@ -175,7 +175,7 @@ check_slot(struct lawn_checking *checking, uint32_t slot)
         return report_broken(checking, "[I5] a slot in use is not marked",
                              unqueued);
     }
-    if (marked && ((index->levels >> level) & 1) == 0) {
+    if (marked && level > 0 && ((index->levels >> level) & 1) == 0) {
         return report_broken(checking, "[I5] a level in use is not marked",
                              unqueued);
     }
@@ -222,8 +222,8 @@ lawn_check(const struct lawn *lawn, FILE *out)
             return false;
         }
     }
-    for (uint32_t slot = 0; slot < lawn__index_count_slots(lawn->index.slot_bits);
-         slot++) {
+    for (uint32_t slot = 0;
+         slot < lawn__index_count_slots(lawn->index.slot_bits); slot++) {
         if (!check_slot(&checking, slot)) {
             return false;
         }

@@ -89,14 +89,12 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     }
 }
 
-/* Moves the base, past slots that are not marked. */
+/* Called before the base moves to another slot of level 1 or higher. */
 void
-lawn__index_set_base(struct lawn_index *index, uint64_t base)
+lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 {
-    uint64_t changed = index->base ^ base;
+    uint64_t changed = (index->base ^ base) >> index->bits;
 
-    index->base = base;
-    changed >>= index->bits;
     for (uint32_t level = 1; changed != 0; level++) {
         uint32_t shift = level * index->bits;
         uint64_t slot = shift < 64 ? (base >> shift) + 2 : 2;
@@ -109,58 +107,34 @@ lawn__index_set_base(struct lawn_index *index, uint64_t base)
     }
 }
 
-/* Called when a slot gets an earlier time than it had, or its first one. */
+/* Called when a slot of a higher level than 0 gets an earlier time than it had,
+ * or its first one. */
 void
 lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     uint32_t level = lawn__index_level_of(index, slot);
     uint32_t digit = slot & index->mask;
-
     /*@ assert lawn_index_level(index, level) && digit <= index->mask; */
+    uint64_t ticks = UINT64_C(1) << (level * index->bits);
+    uint64_t start = time & ~(ticks - 1);
+
     index->earliest[slot] = time;
     index->occupied[level * index->words + digit / 64] |= UINT64_C(1)
                                                           << (digit % 64);
     index->levels |= 1u << level;
-    if (level > 0) {
-        uint64_t ticks = UINT64_C(1) << (level * index->bits);
-        uint64_t start = time & ~(ticks - 1);
-
-        if (start < index->horizon) {
-            index->horizon = start;
-        }
-        if (start - ticks < index->prepare) {
-            index->prepare = start - ticks;
-        }
+    if (start < index->horizon) {
+        index->horizon = start;
+    }
+    if (start - ticks < index->prepare) {
+        index->prepare = start - ticks;
     }
 }
 
-/* The slot must be empty. */
+/* A slot of a higher level than 0, which must be empty. */
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->earliest[slot], index->levels,
   @     index->occupied[0 .. lawn_index_words(index) - 1];
   @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
-  @ ensures bit: \let word = (slot >> index->slot_bits) * index->words +
-  @                          (slot & index->mask) / 64;
-  @     index->occupied[word] ==
-  @     (\old(index->occupied[word]) & (uint64_t)(~(uint64_t)(UINT64_C(1)
-  @                                    << ((slot & index->mask) % 64))));
-  @ ensures others: \forall integer w; 0 <= w < lawn_index_words(index) &&
-  @     w != (slot >> index->slot_bits) * index->words +
-  @          (slot & index->mask) / 64 ==>
-  @     index->occupied[w] == \old(index->occupied[w]);
-  @ behavior used:
-  @   assumes \exists integer w; 0 <= w < index->words &&
-  @       w != (slot & index->mask) / 64 &&
-  @       index->occupied[(slot >> index->slot_bits) * index->words + w] != 0;
-  @   ensures level: index->levels == \old(index->levels);
-  @ behavior unused:
-  @   assumes \forall integer w; 0 <= w < index->words ==>
-  @       index->occupied[(slot >> index->slot_bits) * index->words + w] ==
-  @       (w != (slot & index->mask) / 64
-  @            ? 0
-  @            : (uint64_t)(UINT64_C(1) << ((slot & index->mask) % 64)));
-  @   ensures level: index->levels == (\old(index->levels) &
-  @       (uint32_t)(~(uint32_t)(1u << (slot >> index->slot_bits))));
   @*/
 void
 lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
@@ -176,8 +150,6 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     index->earliest[slot] = LAWN_NEVER;
     words[digit / 64] &= ~(UINT64_C(1) << (digit % 64));
     /*@ loop invariant 0 <= i <= index->words;
-      @ loop invariant any == 0 <==>
-      @     (\forall integer w; 0 <= w < i ==> words[w] == 0);
       @ loop assigns i, any;
       @*/
     for (uint32_t i = 0; i < index->words; i++) {

@@ -66,7 +66,8 @@ struct lawn_index {
     struct lawn_index_entry *entry; /* per blade */
     uint64_t prepare;   /* when the next slot can be opened ahead of time */
     uint64_t moved;     /* as in struct lawn_counters */
-    uint32_t levels;    /* bit L is set if a slot of level L is marked */
+    uint32_t levels;    /* bit L is set if a slot of level L is marked; not used
+                         * for level 0 */
     uint32_t count;     /* blades with an entry */
     uint32_t bits;      /* log2 of the ticks of a slot of level 1 */
     uint32_t slot_bits; /* log2 of the slots per level: bits + 1 */
@@ -116,7 +117,8 @@ struct lawn_index {
   @                index->entry + (0 .. lawn_index_blades(index) - 1)) &&
   @     0 < index->bits < 16 && 0 < index->slot_bits < 16 &&
   @     0 < index->words <= 4 &&
-  @     0 <= index->mask && index->mask / 64 < index->words &&
+  @     0 <= index->mask < lawn_index_all(index) &&
+  @     index->mask / 64 < index->words <= lawn_index_words(index) &&
   @     (\forall integer l; 0 <= l < lawn_index_levels(index) ==>
   @         lawn_index_level(index, l)) &&
   @     (\forall integer s; 0 <= s < lawn_index_all(index) ==>
@@ -174,8 +176,8 @@ lawn__index_slot_at(const struct lawn_index *index, uint32_t level,
     /*@ assert lawn_index_level((struct lawn_index *)index, level); */
     /*@ assert 0 <= level * index->bits < 64; */
     /*@ assert 0 <= (level << index->slot_bits) <= 4096; */
-    /*@ assert 0 <= ((uint32_t)(time >> (level * index->bits)) & index->mask) <=
-      @     index->mask <= 4096;
+    /*@ assert ((uint32_t)(time >> (level * index->bits)) & index->mask) <=
+      @     index->mask;
       @*/
     return (level << index->slot_bits) +
            ((uint32_t)(time >> (level * index->bits)) & index->mask);
@@ -199,7 +201,8 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
 {
     LAWN_NAIVELY(return 0);
     uint64_t distance = time - index->base;
-    uint32_t level = index->level[63u ^ (uint32_t)__builtin_clzll(distance | 1)];
+    uint32_t level =
+        index->level[63u ^ (uint32_t)__builtin_clzll(distance | 1)];
 
     /*@ assert distance == time - index->base; */
     /*@ assert distance > 0 ==>
@@ -281,66 +284,74 @@ lawn__index_first_slot(const struct lawn_index *index, uint32_t level)
 static inline uint64_t
 lawn__index_first_tick(const struct lawn_index *index)
 {
-    if ((index->levels & 1) == 0) {
-        return LAWN_NEVER;
-    }
-    return index->earliest[lawn__index_first_slot(index, 0)];
-}
+    uint32_t from = (uint32_t)index->base & index->mask;
+    uint64_t bits = index->occupied[from / 64] >> (from % 64);
 
-/*@ // From A to B, a slot got an earlier time: it is marked, and the times that
-  @ // depend on it are lowered.
-  @ predicate lawn_index_lowered{A, B}(struct lawn_index *index, integer slot,
-  @                                   uint64_t time) =
-  @     \let level = \at(slot >> index->slot_bits, A);
-  @     \let digit = \at(slot & index->mask, A);
-  @     \let word = \at(level * index->words + digit / 64, A);
-  @     \let ticks = \at((uint64_t)(1 << (level * index->bits)), A);
-  @     \let start = (uint64_t)(time & (uint64_t)(~(uint64_t)(ticks - 1)));
-  @     \at(index->earliest[slot], B) == time &&
-  @     \at(index->occupied[word], B) ==
-  @         (\at(index->occupied[word], A) |
-  @          (uint64_t)(UINT64_C(1) << (digit % 64))) &&
-  @     \at(index->levels, B) ==
-  @         (\at(index->levels, A) | (uint32_t)(1u << level)) &&
-  @     (level == 0 ==> \at(index->horizon, B) == \at(index->horizon, A) &&
-  @         \at(index->prepare, B) == \at(index->prepare, A)) &&
-  @     (level > 0 ==>
-  @         \at(index->horizon, B) == \min(start, \at(index->horizon, A)) &&
-  @         \at(index->prepare, B) == \min((uint64_t)(start - ticks),
-  @                                       \at(index->prepare, A)));
-  @*/
+    if (LAWN_LIKELY(bits != 0)) {
+        return index->base + (uint32_t)__builtin_ctzll(bits);
+    }
+    uint32_t slot = lawn__index_first_slot(index, 0);
+    return slot != LAWN_INDEX_NONE
+               ? index->base + lawn__index_slots_ahead(index, slot)
+               : LAWN_NEVER;
+}
 
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->earliest[slot], index->levels, index->horizon,
   @     index->prepare, index->occupied[0 .. lawn_index_words(index) - 1];
-  @ ensures lawn_index_lowered{Pre, Post}(index, slot, time);
-  @ ensures \forall integer w; 0 <= w < lawn_index_words(index) &&
-  @     w != (slot >> index->slot_bits) * index->words +
-  @          (slot & index->mask) / 64 ==>
-  @     index->occupied[w] == \old(index->occupied[w]);
+  @ ensures earliest: index->earliest[slot] == time;
+  @ ensures not_raised: index->horizon <= \old(index->horizon) &&
+  @     index->prepare <= \old(index->prepare);
   @*/
 void lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time);
+void lawn__index_enter_slots(struct lawn_index *index, uint64_t base);
 
 /* Called when a time is added to a slot. */
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->earliest[slot], index->levels, index->horizon,
   @     index->prepare, index->occupied[0 .. lawn_index_words(index) - 1];
-  @ ensures not_after: index->earliest[slot] <= time;
-  @ behavior earlier:
-  @   assumes time < index->earliest[slot];
-  @   ensures lawn_index_lowered{Pre, Post}(index, slot, time);
-  @ behavior later:
-  @   assumes time >= index->earliest[slot];
-  @   assigns \nothing;
-  @ complete behaviors;
-  @ disjoint behaviors;
+  @ ensures earliest: index->earliest[slot] ==
+  @     \min(time, \old(index->earliest[slot]));
+  @ ensures not_raised: index->horizon <= \old(index->horizon) &&
+  @     index->prepare <= \old(index->prepare);
   @*/
 static inline void
 lawn__index_note(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     if (time < index->earliest[slot]) {
-        lawn__index_lower(index, slot, time);
+        if (slot <= index->mask) {
+            index->earliest[slot] = time;
+            index->occupied[slot / 64] |= UINT64_C(1) << (slot % 64);
+        } else {
+            lawn__index_lower(index, slot, time);
+        }
     }
+}
+
+/* Moves the base, past slots that are not marked. */
+static inline void
+lawn__index_set_base(struct lawn_index *index, uint64_t base)
+{
+    if (LAWN_UNLIKELY((index->base ^ base) >> index->bits != 0)) {
+        lawn__index_enter_slots(index, base);
+    }
+    index->base = base;
+}
+
+/* A slot of level 0, which must be empty. */
+/*@ requires lawn_index_sized(index) && slot <= index->mask;
+  @ assigns index->earliest[slot], index->occupied[slot / 64];
+  @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
+  @ ensures bit: index->occupied[slot / 64] <=
+  @     \old(index->occupied[slot / 64]);
+  @*/
+static inline void
+lawn__index_clear_tick(struct lawn_index *index, uint32_t slot)
+{
+    LAWN_ASSERT(index->first[slot] == LAWN_INDEX_NONE,
+                "[I5] a slot that contains entries is cleared");
+    index->earliest[slot] = LAWN_NEVER;
+    index->occupied[slot / 64] &= ~(UINT64_C(1) << (slot % 64));
 }
 
 unsigned lawn__index_clamp_bits(unsigned wanted);
@@ -349,7 +360,6 @@ size_t lawn__index_count_slots(unsigned slot_bits);
 size_t lawn__index_count_words(unsigned slot_bits);
 void lawn__index_init(struct lawn_index *index, unsigned slot_bits,
                       uint64_t base, uintptr_t key);
-void lawn__index_set_base(struct lawn_index *index, uint64_t base);
 void lawn__index_clear_slot(struct lawn_index *index, uint32_t slot);
 void lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
                         uint32_t number, uint64_t time);

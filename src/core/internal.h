@@ -64,13 +64,13 @@ struct lawn {
                           * tuning.misses: counts up to 0, too */
     struct lawn_blades blades;
     struct lawn_index index;
-    uint64_t fires;      /* as in struct lawn_counters */
-    uint64_t claims;     /* misses that claimed a free blade */
+    uint64_t fires;        /* as in struct lawn_counters */
+    uint64_t claims;       /* misses that claimed a free blade */
     uint64_t touched_idle; /* as in struct lawn_counters */
-    uint64_t looked;     /* as in struct lawn_counters */
-    uint64_t ahead;      /* as in struct lawn_counters */
-    uint64_t fetched;    /* the last tick at which a mow prefetched */
-    uint64_t settled;    /* until then, a blade may contain timers that were
+    uint64_t looked;       /* as in struct lawn_counters */
+    uint64_t ahead;        /* as in struct lawn_counters */
+    uint64_t fetched;      /* the last tick at which a mow prefetched */
+    uint64_t settled;      /* until then, a blade may contain timers that were
                           * rounded to an earlier resolution [I1] */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last found

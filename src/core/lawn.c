@@ -192,7 +192,7 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
 {
     uint64_t deadline = timer->deadline;
 
-    lawn__index_lower(&lawn->index, slot, deadline);
+    lawn__index_note(&lawn->index, slot, deadline);
     if (deadline < lawn->bound) {
         /* To the front of the list, where lawn_next() looks. No other timer has
          * this deadline, so P4 holds. */

@@ -207,39 +207,68 @@ fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires all timers due at the tick of a slot of level 0. Returns false if the
- * budget is exhausted. If timers with the same TTL and deadline are in several
- * places, the unqueued ones were started before the TTL had a blade. So
- * unqueued timers fire first, then blades [P4]. lawn_set_resolution() and
- * lawn_start_as() document exceptions. */
-static bool
-fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+/* Fires the unqueued timers due at a tick. Returns false if the budget is
+ * exhausted. */
+static inline bool
+fire_unqueued(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
     struct lawn *lawn = mowing->lawn;
-    const struct lawn_index *index = &lawn->index;
-    struct lawn_link *unqueued = lawn__index_list_of(index, slot, tick);
+    struct lawn_link *unqueued = lawn__index_list_of(&lawn->index, slot, tick);
 
-    if (lawn->tuning.many && tick % LAWN_MOW_CHAINS == 0 &&
-        tick != lawn->fetched) {
-        prefetch_ahead(mowing, slot, tick);
-    }
     while (!lawn__list_empty(unqueued)) {
         if (mowing->left == 0) {
             return false;
         }
         fire_timer(mowing, lawn__list_first(lawn__key(lawn), unqueued));
     }
+    return true;
+}
+
+/* Does what fire_tick() does, for timers that do not fit in a cache. */
+LAWN_NOINLINE static bool
+fire_tick_of_many(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+{
+    const struct lawn *lawn = mowing->lawn;
+    const struct lawn_index *index = &lawn->index;
+
+    if (tick % LAWN_MOW_CHAINS == 0 && tick != lawn->fetched) {
+        prefetch_ahead(mowing, slot, tick);
+    }
+    if (!fire_unqueued(mowing, slot, tick)) {
+        return false;
+    }
     uint32_t number = 0;
     while ((number = index->first[slot]) != LAWN_INDEX_NONE) {
-        if (mowing->work == 0) {
+        bool done = mowing->work >= LAWN_MOW_TURN &&
+                            index->entry[number].next != LAWN_INDEX_NONE
+                        ? fire_in_turn(mowing, slot, tick)
+                        : mowing->work > 0 && fire_blade(mowing, number, tick);
+
+        if (!done) {
             return false;
         }
-        if (lawn->tuning.many && mowing->work >= LAWN_MOW_TURN &&
-            index->entry[number].next != LAWN_INDEX_NONE) {
-            if (!fire_in_turn(mowing, slot, tick)) {
-                return false;
-            }
-        } else if (!fire_blade(mowing, number, tick)) {
+    }
+    return true;
+}
+
+/* Fires all timers due at the tick of a slot of level 0. Returns false if the
+ * budget is exhausted. If timers with the same TTL and deadline are in several
+ * places, the unqueued ones were started before the TTL had a blade. So
+ * unqueued timers fire first, then blades [P4]. lawn_set_resolution() and
+ * lawn_start_as() document exceptions. */
+static inline bool
+fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
+{
+    const uint16_t *first = &mowing->lawn->index.first[slot];
+
+    if (LAWN_UNLIKELY(mowing->lawn->tuning.many)) {
+        return fire_tick_of_many(mowing, slot, tick);
+    }
+    if (!fire_unqueued(mowing, slot, tick)) {
+        return false;
+    }
+    while (*first != LAWN_INDEX_NONE) {
+        if (mowing->work == 0 || !fire_blade(mowing, *first, tick)) {
             return false;
         }
     }
@@ -346,8 +375,7 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     size_t moved = move_unqueued_down(lawn, slot, most);
     uint32_t number = 0;
 
-    while (moved < most &&
-           (number = index->first[slot]) != LAWN_INDEX_NONE) {
+    while (moved < most && (number = index->first[slot]) != LAWN_INDEX_NONE) {
         lawn__index_update(index, lawn->blades.all, number);
         moved++;
     }
@@ -373,7 +401,7 @@ find_first(struct lawn_index *index, uint64_t tick)
     uint64_t first = tick;
     uint64_t horizon = LAWN_NEVER;
 
-    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
         uint64_t start = lawn__index_slot_start(index, slot);
@@ -398,7 +426,7 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     if (first > index->base) {
         lawn__index_set_base(index, first - 1);
     }
-    for (uint32_t rest = index->levels & ~1u; rest != 0; rest &= rest - 1) {
+    for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
 
@@ -441,8 +469,27 @@ prepare_slots(struct lawn_mowing *mowing)
     index->prepare = prepare;
 }
 
+/* Called when nothing is due any more. first is the earliest time, or LAWN_NEVER.
+ * Returns the bound. */
+static inline uint64_t
+finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
+{
+    struct lawn *lawn = mowing->lawn;
+    struct lawn_index *index = &lawn->index;
+
+    if (until > index->base) {
+        lawn__index_set_base(index, until);
+    }
+    if (LAWN_UNLIKELY(until >= index->prepare) && !lawn__is_small(lawn)) {
+        prepare_slots(mowing);
+    }
+    return LAWN_UNLIKELY(first == LAWN_NEVER) && !lawn__list_empty(&lawn->last)
+               ? LAWN_LAST
+               : first;
+}
+
 /* Fires the timers due by `until`, and sets the bound for the next mow. */
-static void
+static inline void
 mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
@@ -453,34 +500,26 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     while (mowing->left > 0 && mowing->work > 0) {
         uint64_t tick = lawn__index_first_tick(index);
 
-        first = tick < index->horizon ? tick : find_first(index, tick);
+        first = tick;
+        if (LAWN_UNLIKELY(tick >= index->horizon)) {
+            first = find_first(index, tick);
+            if (tick >= index->horizon && first <= until) {
+                if (!open_slots_of(mowing, first)) {
+                    break;
+                }
+                continue;
+            }
+        }
         if (first > until) {
+            first = finish_mow(mowing, until, first);
             break;
         }
-        if (tick >= index->horizon) {
-            if (!open_slots_of(mowing, first)) {
-                break;
-            }
-        } else {
-            uint32_t slot = lawn__index_slot_at(index, 0, tick);
-
-            lawn__index_set_base(index, tick);
-            if (!fire_tick(mowing, slot, tick)) {
-                break;
-            }
-            lawn__index_clear_slot(index, slot);
+        uint32_t slot = (uint32_t)tick & index->mask;
+        lawn__index_set_base(index, tick);
+        if (!fire_tick(mowing, slot, tick)) {
+            break;
         }
-    }
-    if (first > until) {
-        if (until > index->base) {
-            lawn__index_set_base(index, until);
-        }
-        if (until >= index->prepare && !lawn__is_small(lawn)) {
-            prepare_slots(mowing);
-        }
-        if (first == LAWN_NEVER && !lawn__list_empty(&lawn->last)) {
-            first = LAWN_LAST;
-        }
+        lawn__index_clear_tick(index, slot);
     }
     lawn__set_bound(lawn, first);
 }
@@ -543,7 +582,9 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
         lawn->touched_idle = work - mowing.work;
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
-    return fired;
+    /* Out of work, but not of budget: there is more to do. */
+    return LAWN_UNLIKELY(mowing.left > 0 && lawn->bound <= now) ? budget
+                                                                : fired;
 }
 
 void

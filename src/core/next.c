@@ -4,7 +4,7 @@
  * front queue is due at the bound, it is the earliest; lawn_next() checks this
  * first. Otherwise it scans the slots that may contain the earliest time, but
  * at most LAWN_NEXT_LOOKS entries. If these are not all, the result is the
- * earliest time that any entry can have.
+ * earliest time that any entry can have. lawn_next_exact() has no limit.
  *
  * lawn_next_timer() must return a timer that may fire first according to P4. So
  * it searches in the order of lawn_mow(): unqueued timers, then blades. If the
@@ -13,13 +13,13 @@
 #include "internal.h"
 
 /* Maximum number of entries that one call examines [P8]. */
-#define LAWN_NEXT_LOOKS 256u
+#define LAWN_NEXT_LOOKS 448u
 
 /* A search for the earliest timer. */
 struct lawn_search {
     uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
     const struct lawn_link *queue; /* whose first timer has it */
-    uint32_t looks;                /* entries that may still be examined */
+    uint64_t looks;                /* entries that may still be examined */
 };
 
 /* Scans a list of unqueued timers and moves the earliest to the front, where
@@ -33,8 +33,8 @@ scan_list(const struct lawn *lawn, struct lawn_link *list,
     uint64_t earliest = LAWN_NEVER;
     struct lawn_link *first = NULL;
 
-    for (struct lawn_link *link = list->next;
-         link != list && search->looks > 0; link = link->next) {
+    for (struct lawn_link *link = list->next; link != list && search->looks > 0;
+         link = link->next) {
         search->looks--;
         if (lawn__link_deadline(link) < earliest) {
             earliest = lawn__link_deadline(link);
@@ -124,6 +124,8 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     }
     if (earliest != LAWN_NEVER) {
         index->earliest[slot] = earliest;
+    } else if (slot <= index->mask) {
+        lawn__index_clear_tick(index, slot);
     } else {
         lawn__index_clear_slot(index, slot);
     }
@@ -134,7 +136,7 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 static uint32_t
 find_first_slot(const struct lawn_index *index)
 {
-    uint32_t first = LAWN_INDEX_NONE;
+    uint32_t first = lawn__index_first_slot(index, 0);
 
     for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
@@ -152,12 +154,12 @@ find_first_slot(const struct lawn_index *index)
  * have to be examined. search->next is the earliest deadline that was found;
  * if it is the result, it is exact. */
 static uint64_t
-find_earliest(struct lawn *lawn, struct lawn_search *search)
+find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
 {
     struct lawn_index *index = &lawn->index;
     uint64_t next = LAWN_NEVER;
 
-    *search = (struct lawn_search){LAWN_NEVER, NULL, LAWN_NEXT_LOOKS};
+    *search = (struct lawn_search){LAWN_NEVER, NULL, looks};
     for (;;) {
         uint32_t slot = find_first_slot(index);
 
@@ -171,10 +173,10 @@ find_earliest(struct lawn *lawn, struct lawn_search *search)
         next = search->next = LAWN_LAST;
         search->queue = &lawn->last;
     }
-    uint64_t looked = LAWN_NEXT_LOOKS - search->looks;
-    lawn->looked += looked;
-    if (looked > lawn->touched_idle) {
-        lawn->touched_idle = looked;
+    looks -= search->looks;
+    lawn->looked += looks;
+    if (looks > lawn->touched_idle && looks <= LAWN_NEXT_LOOKS) {
+        lawn->touched_idle = looks;
     }
     if (lawn->mowing == NULL) {
         lawn__set_bound(lawn, next);
@@ -200,7 +202,18 @@ lawn_next(struct lawn *lawn)
     struct lawn_search search;
 
     LAWN_NAIVELY(return lawn__naive_next(lawn));
-    return is_front_valid(lawn) ? lawn->bound : find_earliest(lawn, &search);
+    return is_front_valid(lawn) ? lawn->bound
+                                : find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
+}
+
+uint64_t
+lawn_next_exact(struct lawn *lawn)
+{
+    struct lawn_search search;
+
+    LAWN_NAIVELY(return lawn__naive_next(lawn));
+    return is_front_valid(lawn) ? lawn->bound
+                                : find_earliest(lawn, &search, UINT64_MAX);
 }
 
 /* Returns the unqueued timer with this deadline that was started first, or
@@ -213,7 +226,7 @@ find_unqueued_at(struct lawn *lawn, uint64_t next)
     uint32_t looks = LAWN_NEXT_LOOKS;
 
     for (uint32_t level = 32; level-- > 0;) {
-        if ((index->levels >> level & 1) == 0) {
+        if (((index->levels | 1) >> level & 1) == 0) {
             continue;
         }
         uint32_t slot = lawn__index_slot_at(index, level, next);
@@ -250,7 +263,7 @@ lawn_next_timer(struct lawn *lawn)
      * so the search goes on behind them. */
     if (!is_front_valid(lawn)) {
         do {
-            (void)find_earliest(lawn, &search);
+            (void)find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
         } while (search.queue == NULL);
     }
     struct lawn_link *unqueued = find_unqueued_at(lawn, search.next);

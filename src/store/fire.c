@@ -33,11 +33,17 @@ take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 
     while (record == NULL) {
         if (store->due_next == store->due_end) {
+            size_t batch =
+                wanted < LAWN_STORE_BATCH ? wanted : LAWN_STORE_BATCH;
+
             store->due_next = store->due_end = 0;
-            if (lawn_mow(store->lawn, now,
-                         wanted < LAWN_STORE_BATCH ? wanted : LAWN_STORE_BATCH,
-                         collect_due, store) == 0) {
+            if (lawn_mow(store->lawn, now, batch, collect_due, store) < batch &&
+                store->due_end == 0) {
                 return NULL;
+            }
+            /* The lawn has reached its limit of work for one mow. */
+            if (store->due_end == 0) {
+                continue;
             }
         }
         record = store->due[store->due_next];
