@@ -176,8 +176,8 @@ lawn__index_slot_at(const struct lawn_index *index, uint32_t level,
     /*@ assert lawn_index_level((struct lawn_index *)index, level); */
     /*@ assert 0 <= level * index->bits < 64; */
     /*@ assert 0 <= (level << index->slot_bits) <= 4096; */
-    /*@ assert ((uint32_t)(time >> (level * index->bits)) & index->mask) <=
-      @     index->mask;
+    /*@ assert wp_and_below((uint32_t)(time >> (level * index->bits)),
+      @                     index->mask);
       @*/
     return (level << index->slot_bits) +
            ((uint32_t)(time >> (level * index->bits)) & index->mask);
@@ -342,8 +342,6 @@ lawn__index_set_base(struct lawn_index *index, uint64_t base)
 /*@ requires lawn_index_sized(index) && slot <= index->mask;
   @ assigns index->earliest[slot], index->occupied[slot / 64];
   @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
-  @ ensures bit: index->occupied[slot / 64] <=
-  @     \old(index->occupied[slot / 64]);
   @*/
 static inline void
 lawn__index_clear_tick(struct lawn_index *index, uint32_t slot)

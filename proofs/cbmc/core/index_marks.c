@@ -17,10 +17,11 @@
  *
  * @proof index_mark
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
- *     lawn__index_marked
+ *     lawn__index_clear_tick lawn__index_marked
  * Adding a time to a slot, and clearing a slot: the slot's mark, and no other
  * mark of its level or of another one, changes. A slot is marked if and only if
- * it has an earliest time, and a level if and only if it has a marked slot. The
+ * it has an earliest time, and a level above 0 if and only if it has a marked
+ * slot. The
  * earliest time of a slot is not after a time added to it [I5]. The horizon is
  * not after the first tick of a slot of a higher level that gets a time [I10],
  * and not raised.
@@ -98,7 +99,8 @@ proof_any_marks(uint32_t level)
             occupied[level * index.words + i] = word;
         }
     }
-    ASSUME(((index.levels >> level & 1) != 0) == proof_used(level));
+    ASSUME(level == 0 ||
+           ((index.levels >> level & 1) != 0) == proof_used(level));
 }
 
 static uint32_t
@@ -121,7 +123,8 @@ index_first(void)
 
     PROVE((slot == LAWN_INDEX_NONE) == !proof_used(level), "if there is one");
     PROVE(level > 0 || slot == LAWN_INDEX_NONE ||
-              lawn__index_first_tick(&index) == earliest[slot],
+              lawn__index_first_tick(&index) ==
+                  index.base + proof_ahead(0, slot),
           "[P2] the tick of a slot of level 0");
     PROVE(level > 0 || slot != LAWN_INDEX_NONE ||
               lawn__index_first_tick(&index) == LAWN_NEVER,
@@ -181,7 +184,11 @@ index_mark(void)
         PROVE(index.horizon <= horizon && index.prepare <= prepare,
               "[I10] not raised");
     } else {
-        lawn__index_clear_slot(&index, slot);
+        if (level > 0) {
+            lawn__index_clear_slot(&index, slot);
+        } else {
+            lawn__index_clear_tick(&index, slot);
+        }
         PROVE(!lawn__index_marked(&index, slot), "[I5] is not marked");
         PROVE(index.horizon == horizon && index.prepare == prepare, "stay");
     }
@@ -190,9 +197,12 @@ index_mark(void)
     PROVE(proof_bit(second, other & index.mask) == (others != LAWN_NEVER) &&
               earliest[other] == others,
           "[I5] others stay");
-    PROVE(((index.levels >> level & 1) != 0) == proof_used(level) &&
+    PROVE(level == 0 ||
+              ((index.levels >> level & 1) != 0) == proof_used(level),
+          "[I5] its level agrees");
+    PROVE(second == 0 ||
               ((index.levels >> second & 1) != 0) == proof_used(second),
-          "[I5] levels agree");
+          "[I5] others agree");
     PROOF_END();
 }
 

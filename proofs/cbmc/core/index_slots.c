@@ -16,19 +16,19 @@
  *
  * @proof index_base_4
  * @flags -DSLOT_BITS=4
- * @covers lawn__index_set_base
+ * @covers lawn__index_set_base lawn__index_enter_slots
  * @proof index_base_5
  * @flags -DSLOT_BITS=5
- * @covers lawn__index_set_base
+ * @covers lawn__index_set_base lawn__index_enter_slots
  * @proof index_base_6
  * @flags -DSLOT_BITS=6
- * @covers lawn__index_set_base
+ * @covers lawn__index_set_base lawn__index_enter_slots
  * @proof index_base_7
  * @flags -DSLOT_BITS=7
- * @covers lawn__index_set_base
+ * @covers lawn__index_set_base lawn__index_enter_slots
  * @proof index_base_8
  * @flags -DSLOT_BITS=8
- * @covers lawn__index_set_base
+ * @covers lawn__index_set_base lawn__index_enter_slots
  * The base moves from any time to any other, or is set for the first time, as
  * in lawn__index_init(). The reach of each level is the end of the slot after
  * the slot of the base, in 128 bits, or LAWN_NEVER if that is after the last
