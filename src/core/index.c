@@ -114,7 +114,8 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     uint32_t level = lawn__index_level_of(index, slot);
     uint32_t digit = slot & index->mask;
-    /*@ assert wp_and_below(slot, index->mask) && digit <= index->mask; */
+    /*@ assert wp_and_below(slot, index->mask); */
+    /*@ assert digit <= index->mask; */
     /*@ assert lawn_index_level(index, level); */
     uint64_t ticks = UINT64_C(1) << (level * index->bits);
     uint64_t start = time & ~(ticks - 1);
@@ -145,7 +146,8 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     uint64_t *words = &index->occupied[(size_t)level * index->words];
     uint64_t any = 0;
 
-    /*@ assert wp_and_below(slot, index->mask) && digit <= index->mask; */
+    /*@ assert wp_and_below(slot, index->mask); */
+    /*@ assert digit <= index->mask; */
     /*@ assert lawn_index_level(index, level); */
     LAWN_ASSERT(index->first[slot] == LAWN_INDEX_NONE,
                 "[I5] a slot that contains entries is cleared");

@@ -82,7 +82,7 @@ static const uint32_t proof_ten_to[] = {
 static uint64_t
 proof_time(uint32_t which)
 {
-    return HIGH | ((UINT64_C(TIMES) >> (4 * (8 - which))) & 15);
+    return HIGH | (((uint64_t)TIMES >> (4 * (8 - which))) & 15);
 }
 
 /* The place of timer i, and the place of the entry of blade i. */

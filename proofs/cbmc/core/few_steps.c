@@ -5,7 +5,7 @@
  * sixteenth run also checks each memory access.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --unwind 14
+ *     --slice-formula --unwind 14 --unwindset proof_any_index.0:65
  * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: the same
  * @without --pointer-overflow-check: the same
@@ -61,7 +61,7 @@
  *
  * @proof few_mow
  * @each shapes few_mow
- * @flags --unwindset mow_until.0:24
+ * @flags --unwindset mow_until.0:24,proof_any_index.0:65
  * @covers lawn_mow mow_slow mow_until finish_mow find_first open_slots_of
  *     index_last_tick
  * @unreached mow_slow: return 0; -- the callback does not mow
@@ -72,7 +72,7 @@
  *
  * @proof few_work
  * @each shapes few_work
- * @flags --unwindset mow_until.0:24
+ * @flags --unwindset mow_until.0:24,proof_any_index.0:65
  * @covers mow_until open_slots_of find_first
  * A mow with a limit of 1 to 6 entries besides the timers that it fires. It
  * processes no more entries than that [P8]; if it stops for that reason, the
