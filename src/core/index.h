@@ -210,7 +210,9 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
       @*/
     /*@ assert distance == 0 ==> level == 0; */
     /*@ assert level > 0 ==> time >= index->reach[level - 1]; */
+    /*@ assert level == lawn_index_high((struct lawn_index *)index, time); */
     level -= time < index->reach[level];
+    /*@ assert level == lawn_index_lowest((struct lawn_index *)index, time); */
     return lawn__index_slot_at(index, level, time);
 }
 

@@ -17,9 +17,10 @@
  * and those earlier in a list, have the lower numbers: they were started
  * earlier.
  *
- * Everything else is arbitrary, unless a flag gives it: clock, bound, counters,
- * tuning, the current or previous TTLs of blades, the earliest times of slots,
- * empty slots that are marked, the horizon. The lawn is valid: proof_valid(),
+ * The flags MARKS and EARLY give empty slots that are marked, and slots with an
+ * earliest time that is too early. Everything else is arbitrary, unless a flag
+ * gives it: clock, bound, counters, tuning, the current or previous TTLs of
+ * blades. The lawn is valid: proof_valid(),
  * which is lawn_check() plus the conditions that it leaves out, is assumed
  * before a step and proved after it. The script "shapes" in this folder prints
  * the shapes.
@@ -139,7 +140,6 @@ proof_any_index(void)
     index->occupied = proof_occupied;
     index->first = proof_first;
     index->entry = proof_entry;
-    index->horizon = nondet_u64();
     index->prepare = nondet_u64();
     index->moved = nondet_u64();
     for (uint32_t i = 0; i < PROOF_SLOTS; i++) {
@@ -148,28 +148,65 @@ proof_any_index(void)
     }
 }
 
-/* Marks the slots in use, and those that MARKS gives, with arbitrary earliest
- * times. */
+/* Returns the earliest time of a slot: the earliest of its timers and entries, or
+ * the first tick of the slot that is not before the base. */
+static uint64_t
+proof_first_time(uint32_t slot, bool early)
+{
+    uint64_t start = lawn__index_slot_start(&lawn.index, slot);
+    uint64_t first = LAWN_NEVER;
+
+    for (uint32_t i = 0; i < PROOF_TIMERS; i++) {
+        uint64_t time = proof_time(5 + i);
+        uint64_t entry = proof_time(1 + i);
+
+        if (proof_place(i) >= LEVEL_0 && time < first &&
+            proof_slot(proof_place(i), time) == slot) {
+            first = time;
+        }
+        if (proof_entry_place(i) != IDLE && entry < first &&
+            proof_slot(proof_entry_place(i), entry) == slot) {
+            first = entry;
+        }
+    }
+    if (early || first == LAWN_NEVER) {
+        first = start > lawn.index.base ? start : lawn.index.base;
+    }
+    return first;
+}
+
+/* Marks the slots in use, and those that MARKS gives. EARLY gives the slots whose
+ * earliest time is too early, and, in bit 12, whether the horizon is. */
 static void
 proof_any_marks(void)
 {
 #if !defined MARKS
 #define MARKS 0u
 #endif
+#if !defined EARLY
+#define EARLY 0u
+#endif
+    lawn.index.horizon = LAWN_NEVER;
     for (uint32_t i = 0; i < PROOF_SLOTS; i++) {
         uint32_t level = i >> PROOF_SLOT_BITS;
         uint32_t digit = i & lawn.index.mask;
+        uint64_t start = lawn__index_slot_start(&lawn.index, i);
 
         proof_earliest[i] = LAWN_NEVER;
         if (proof_first[i] != LAWN_INDEX_NONE ||
             !lawn__list_empty(&proof_unqueued[i]) || (MARKS >> i & 1) != 0) {
-            proof_earliest[i] = nondet_u64();
-            ASSUME(proof_earliest[i] != LAWN_NEVER);
+            proof_earliest[i] = proof_first_time(i, (EARLY >> i & 1) != 0);
             proof_occupied[level] |= UINT64_C(1) << digit;
             if (level > 0) {
                 lawn.index.levels |= 1u << level;
+                if (start < lawn.index.horizon) {
+                    lawn.index.horizon = start;
+                }
             }
         }
+    }
+    if ((EARLY >> 12 & 1) != 0) {
+        lawn.index.horizon = 0;
     }
 }
 

@@ -1,7 +1,8 @@
 /* index_marks.c - which slots of the index are marked, and the times that are
  * kept with the marks: src/core/index.h, index.c.
  *
- * For 4 to 8 bits of slot numbers: a level of any marks, any base, any times.
+ * For 4, 6, 7 and 8 bits of slot numbers (a level has 16 slots, or 1, 2 or 4
+ * words of 64): any level, any marks, any base, any times.
  *
  * @flags --unwind 10 -DNDEBUG
  * @sources src/core/index.c
@@ -10,21 +11,43 @@
  * @without --unsigned-overflow-check: slots are counted modulo the slots of a
  *     level
  *
- * @proof index_first
+ * @proof index_first_4
+ * @flags -DSLOT_BITS=4
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_6
+ * @flags -DSLOT_BITS=6
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_7
+ * @flags -DSLOT_BITS=7
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_8
+ * @flags -DSLOT_BITS=8
  * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
  * The first marked slot of a level is marked, and no slot between that of the
  * base and this one is; or no slot of the level is marked.
  *
- * @proof index_mark
+ * @proof index_mark_4
+ * @flags -DSLOT_BITS=4
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_6
+ * @flags -DSLOT_BITS=6
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_7
+ * @flags -DSLOT_BITS=7
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_8
+ * @flags -DSLOT_BITS=8
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
  * Adding a time to a slot, and clearing a slot: the slot's mark, and no other
  * mark of its level or of another one, changes. A slot is marked if and only if
  * it has an earliest time, and a level above 0 if and only if it has a marked
- * slot. The
- * earliest time of a slot is not after a time added to it [I5]. The horizon is
- * not after the first tick of a slot of a higher level that gets a time [I10],
- * and not raised.
+ * slot. The earliest time of a slot is not after a time added to it [I5]. The
+ * horizon is not after the first tick of a slot of a higher level that gets a
+ * time [I10], and not raised.
  *
  * @proof index_sizes
  * @covers lawn__index_clamp_bits lawn__index_count_lists
@@ -36,25 +59,25 @@
 #include "index.h"
 #include "proof.h"
 
-#define WORDS 4u
-#define SLOTS 256u
-#define MOST (LAWN_INDEX_LEVELS_MAX * WORDS)
+#if !defined SLOT_BITS
+#define SLOT_BITS 8
+#endif
+#define SLOTS (1u << SLOT_BITS)
+#define WORDS (SLOT_BITS < 6 ? 1 : SLOTS / 64)
+#define LEVELS ((64 - SLOT_BITS + SLOT_BITS - 2) / (SLOT_BITS - 1) + 1)
 
 static struct lawn_index index;
-static uint64_t occupied[MOST];
-static uint16_t first[LAWN_INDEX_LEVELS_MAX * SLOTS];
-static uint64_t earliest[LAWN_INDEX_LEVELS_MAX * SLOTS];
+static uint64_t occupied[LEVELS * WORDS];
+static uint16_t first[LEVELS * SLOTS];
+static uint64_t earliest[LEVELS * SLOTS];
 
-static uint32_t
+static void
 proof_any_index(void)
 {
-    uint32_t bits = nondet_u32();
-
-    ASSUME(bits >= LAWN_INDEX_BITS_MIN && bits <= LAWN_INDEX_BITS_MAX);
-    index.slot_bits = bits;
-    index.bits = bits - 1;
-    index.mask = (1u << bits) - 1;
-    index.words = bits < 6 ? 1 : 1u << (bits - 6);
+    index.slot_bits = SLOT_BITS;
+    index.bits = SLOT_BITS - 1;
+    index.mask = SLOTS - 1;
+    index.words = WORDS;
     index.occupied = occupied;
     index.first = first;
     index.earliest = earliest;
@@ -62,7 +85,6 @@ proof_any_index(void)
     index.base = nondet_u64();
     index.horizon = nondet_u64();
     index.prepare = nondet_u64();
-    return (uint32_t)(lawn__index_count_slots(bits) >> bits);
 }
 
 /* Whether a slot of a level is marked. */
@@ -80,7 +102,7 @@ proof_used(uint32_t level)
     uint64_t any = 0;
 
     for (uint32_t i = 0; i < WORDS; i++) {
-        any |= i < index.words ? occupied[level * index.words + i] : 0;
+        any |= occupied[level * WORDS + i];
     }
     return any != 0;
 }
@@ -92,12 +114,10 @@ proof_any_marks(uint32_t level)
     for (uint32_t i = 0; i < WORDS; i++) {
         uint64_t word = nondet_u64();
 
-        if (index.mask < 63) {
-            ASSUME(word >> (index.mask + 1) == 0);
-        }
-        if (i < index.words) {
-            occupied[level * index.words + i] = word;
-        }
+#if SLOT_BITS < 6
+        ASSUME(word >> SLOTS == 0);
+#endif
+        occupied[level * WORDS + i] = word;
     }
     ASSUME(level == 0 ||
            ((index.levels >> level & 1) != 0) == proof_used(level));
@@ -110,14 +130,14 @@ proof_ahead(uint32_t level, uint32_t digit)
            index.mask;
 }
 
-void
-index_first(void)
+static void
+proof_first(void)
 {
-    uint32_t levels = proof_any_index();
     uint32_t level = nondet_u32();
     uint32_t other = nondet_u32();
 
-    ASSUME(level < levels && other <= index.mask);
+    proof_any_index();
+    ASSUME(level < LEVELS && other <= index.mask);
     proof_any_marks(level);
     uint32_t slot = lawn__index_first_slot(&index, level);
 
@@ -141,18 +161,18 @@ index_first(void)
     PROOF_END();
 }
 
-void
-index_mark(void)
+static void
+proof_mark(void)
 {
-    uint32_t levels = proof_any_index();
     uint32_t slot = nondet_u32();
     uint32_t other = nondet_u32();
     uint64_t time = nondet_u64();
+
+    proof_any_index();
     uint64_t horizon = index.horizon;
     uint64_t prepare = index.prepare;
-
-    ASSUME(slot < levels << index.slot_bits && other != slot);
-    ASSUME(other < levels << index.slot_bits && time <= LAWN_LAST);
+    ASSUME(slot < LEVELS * SLOTS && other != slot);
+    ASSUME(other < LEVELS * SLOTS && time <= LAWN_LAST);
     uint32_t level = slot >> index.slot_bits;
     uint32_t second = other >> index.slot_bits;
     proof_any_marks(level);
@@ -230,9 +250,24 @@ index_sizes(void)
           "[I4] the highest level reaches all times");
     size_t per_level = words / levels;
     uint32_t mask = (1u << bits) - 1;
-    PROVE(per_level * levels == words && words <= MOST && per_level <= WORDS &&
+    PROVE(per_level * levels == words && per_level <= 4 &&
               (per_level & (per_level - 1)) == 0,
           "as many words for each level");
     PROVE(mask / 64 < per_level, "a bit for each slot of a level");
     PROOF_END();
 }
+
+#define PROOF(name, what)                                                      \
+    void name(void)                                                            \
+    {                                                                          \
+        what();                                                                \
+    }
+
+PROOF(index_first_4, proof_first)
+PROOF(index_first_6, proof_first)
+PROOF(index_first_7, proof_first)
+PROOF(index_first_8, proof_first)
+PROOF(index_mark_4, proof_mark)
+PROOF(index_mark_6, proof_mark)
+PROOF(index_mark_7, proof_mark)
+PROOF(index_mark_8, proof_mark)
