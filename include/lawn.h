@@ -139,7 +139,7 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Maximum number of TTLs that have a blade at the same time: 8 to 16,384,
-     * rounded up to a power of two, 72 bytes each; default 1024. Timers with
+     * rounded up to a power of two, 76 bytes each; default 1024. Timers with
      * further TTLs cost as much as in a hierarchical timing wheel. */
     size_t blades;
 

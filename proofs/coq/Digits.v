@@ -1,9 +1,11 @@
-(* Digits.v - the index by digits: why the first bit set is the earliest slot, and
-   why a time and the base determine the slot of the time [I4].
+(* Digits.v - the slots of the index: why a slot can be opened while the base passes
+   through the one before it, and why a time and its level determine its slot [I4].
 
-   From index.h: level and slot are lawn__index_slot_of(), with any number of bits
-   per digit and times of any size; first_tick is lawn__index_slot_start().
-   proofs/cbmc proves that the 64-bit shifts and masks in C compute these. *)
+   From index.h: lowest is the level that lawn__index_slot_of() chooses, slot is
+   lawn__index_slot_at(), ahead is lawn__index_slots_ahead(), and first_tick is
+   lawn__index_slot_start(), with any number of bits per level and times of any size.
+   A level has 2 ^ (bits + 1) slots, which are used in turn. proofs/cbmc proves that
+   the 64-bit shifts, masks and tables in C compute these. *)
 
 From Coq Require Import NArith Lia.
 Open Scope N_scope.
@@ -13,172 +15,180 @@ Section Digits.
 Variable bits : N.
 Hypothesis bits_pos : 0 < bits.
 
-(* The digits of a time from a level up; and one of its digits. *)
+(* The number of the slot of a level that a time is in, if slots were not used in
+   turn; and the number of slots of a level from the base to a time. *)
 Definition from (level time : N) : N := N.shiftr time (bits * level).
-Definition digit (level time : N) : N := from level time mod 2 ^ bits.
+Definition between (level base time : N) : N := from level time - from level base.
 
-(* The level of the highest digit in which a time differs from the base. *)
-Definition level (base time : N) : N := N.log2 (N.lor (N.lxor time base) 1) / bits.
-Definition slot (base time : N) : N :=
-  level base time * 2 ^ bits + digit (level base time) time.
-Definition first_tick (base slot : N) : N :=
-  (from (slot / 2 ^ bits + 1) base * 2 ^ bits + slot mod 2 ^ bits)
-  * 2 ^ (bits * (slot / 2 ^ bits)).
+(* A level reaches a time if, of the level above, the time is in the slot of the base
+   or in the next one. *)
+Definition reaches (level base time : N) : Prop := between (level + 1) base time <= 1.
+
+Definition slots : N := 2 ^ (bits + 1).
+Definition slot (level time : N) : N := from level time mod slots.
+Definition ahead (level base s : N) : N :=
+  (s + (slots - from level base mod slots)) mod slots.
+Definition first_tick (level base s : N) : N :=
+  (from level base + ahead level base s) * 2 ^ (bits * level).
 
 Lemma pow_pos n : 0 < 2 ^ n.
 Proof. apply N.neq_0_lt_0. apply N.pow_nonzero. discriminate. Qed.
 
+Lemma from_div l t : from l t = t / 2 ^ (bits * l).
+Proof. apply N.shiftr_div_pow2. Qed.
+
 Lemma from_mono l t1 t2 : t1 <= t2 -> from l t1 <= from l t2.
 Proof.
-  intros H. unfold from. rewrite !N.shiftr_div_pow2. apply N.div_le_mono; auto.
+  intros H. rewrite !from_div. apply N.div_le_mono; auto.
   pose proof (pow_pos (bits * l)). lia.
 Qed.
 
-Lemma from_between l t1 t2 t3 : t1 <= t2 -> t2 <= t3 -> from l t1 = from l t3 ->
-  from l t2 = from l t3.
+Lemma from_next l t : from (l + 1) t = from l t / 2 ^ bits.
 Proof.
-  intros H1 H2 E. pose proof (from_mono l _ _ H1). pose proof (from_mono l _ _ H2). lia.
+  unfold from. rewrite <- N.shiftr_div_pow2, N.shiftr_shiftr. f_equal. lia.
 Qed.
 
-Lemma from_next l t : from l t = from (l + 1) t * 2 ^ bits + digit l t.
+(* What a level reaches fits into its slots. *)
+Lemma reach_fits l base t : base <= t -> reaches l base t -> between l base t < slots.
 Proof.
-  unfold digit. replace (from (l + 1) t) with (from l t / 2 ^ bits).
-  - rewrite N.mul_comm. apply N.div_mod. pose proof (pow_pos bits). lia.
-  - unfold from. rewrite <- N.shiftr_div_pow2, N.shiftr_shiftr. f_equal. lia.
+  unfold reaches, between, slots. intros Hb H. rewrite !from_next in H.
+  rewrite N.pow_add_r. change (2 ^ 1) with 2.
+  pose proof (pow_pos bits) as Hp. pose proof (from_mono l _ _ Hb) as Hm.
+  set (x := from l t) in *. set (y := from l base) in *. set (p := 2 ^ bits) in *.
+  pose proof (N.div_mod x p ltac:(lia)) as Dx.
+  pose proof (N.div_mod y p ltac:(lia)) as Dy.
+  pose proof (N.mod_lt x p ltac:(lia)) as Mx.
+  assert (Hq : x / p <= y / p + 1) by lia.
+  apply (N.mul_le_mono_l _ _ p) in Hq. rewrite N.mul_add_distr_l in Hq.
+  clear H. clearbody x y p. revert Dx Dy Mx Hq.
+  generalize (x mod p), (y mod p), (p * (x / p)), (p * (y / p)).
+  intros. lia.
 Qed.
 
-Lemma digit_small l t : digit l t < 2 ^ bits.
-Proof. apply N.mod_lt. pose proof (pow_pos bits). lia. Qed.
-
-(* Two times agree from a bit up if their xor is below that bit. *)
-Lemma agree_lxor n a b : N.shiftr a n = N.shiftr b n <-> N.lxor a b < 2 ^ n.
+(* A higher level reaches what a lower one does. *)
+Lemma between_up l base t : base <= t -> between l base t <= 1 ->
+  between (l + 1) base t <= 1.
 Proof.
-  rewrite <- N.lxor_eq_0_iff, <- N.shiftr_lxor, N.shiftr_div_pow2. split; intros H.
-  - apply N.div_small_iff in H; auto. pose proof (pow_pos n). lia.
-  - apply N.div_small. auto.
+  unfold between. intros Hb H. rewrite !from_next.
+  pose proof (pow_pos bits). pose proof (from_mono l _ _ Hb).
+  assert (from l t / 2 ^ bits <= (from l base + 1 * 2 ^ bits) / 2 ^ bits).
+  { apply N.div_le_mono; lia. }
+  rewrite N.div_add in * by lia. lia.
 Qed.
 
-Lemma lor_one x : x <= N.lor x 1 <= x + 1.
+Lemma reaches_up l base t : base <= t -> reaches l base t -> reaches (l + 1) base t.
+Proof. unfold reaches. intros Hb H. apply between_up; auto. Qed.
+
+Lemma reaches_above l k base t : base <= t -> l <= k -> reaches l base t ->
+  reaches k base t.
 Proof.
-  destruct (N.even x) eqn:E.
-  - apply N.even_spec in E. destruct E as [k ->]. rewrite N.lor_comm.
-    destruct k; simpl; lia.
-  - rewrite <- N.negb_odd in E. apply Bool.negb_false_iff in E.
-    apply N.odd_spec in E. destruct E as [k ->].
-    destruct k as [|p]; simpl; lia.
+  intros Hb Hk H. replace k with (l + (k - l)) by lia.
+  induction (k - l) as [|n IH] using N.peano_ind.
+  - rewrite N.add_0_r. auto.
+  - replace (l + N.succ n) with (l + n + 1) by lia. apply reaches_up; auto.
 Qed.
 
-(* The level is the lowest one above which the time agrees with the base. *)
-Lemma level_lt base t k : 1 <= k -> level base t < k <-> from k t = from k base.
+(* As the base advances, a level keeps reaching a time. *)
+Lemma reaches_later l base base' t : base <= base' -> base' <= t ->
+  reaches l base t -> reaches l base' t.
 Proof.
-  intros Hk. unfold level, from. rewrite agree_lxor.
-  set (x := N.lxor t base). pose proof (lor_one x) as Hx.
-  assert (Hp : 1 <= N.lor x 1) by (destruct x as [|[| |]]; simpl; lia).
-  assert (Hdiv : N.log2 (N.lor x 1) / bits < k <-> N.log2 (N.lor x 1) < bits * k).
-  { split; intros H.
-    - pose proof (N.mul_succ_div_gt (N.log2 (N.lor x 1)) bits). nia.
-    - apply N.div_lt_upper_bound; lia. }
-  rewrite Hdiv, <- N.log2_lt_pow2 by lia.
-  assert (Heven : exists n, 2 ^ (bits * k) = 2 * n).
-  { exists (2 ^ (bits * k - 1)). rewrite <- N.pow_succ_r'. f_equal. nia. }
-  destruct Heven as [n Hn]. rewrite Hn.
-  split; intros H; [lia|].
-  assert (Ho : N.odd (N.lor x 1) = true).
-  { rewrite <- N.bit0_odd, N.lor_spec. rewrite Bool.orb_true_r. auto. }
-  apply N.odd_spec in Ho. destruct Ho as [j Hj]. rewrite Hj in *. lia.
+  unfold reaches, between. intros H1 H2 H. pose proof (from_mono (l + 1) _ _ H1). lia.
 Qed.
 
-Lemma level_agrees base t : from (level base t + 1) t = from (level base t + 1) base.
-Proof. apply level_lt; lia. Qed.
-
-Lemma level_differs base t : level base t = 0 \/
-  from (level base t) t <> from (level base t) base.
+(* The slots of a level, counted from the base, are those up to a time. *)
+Lemma ahead_slot l base t : base <= t -> between l base t < slots ->
+  ahead l base (slot l t) = between l base t.
 Proof.
-  destruct (N.eq_dec (level base t) 0) as [|H]; auto. right. intros E.
-  apply level_lt in E; lia.
+  unfold ahead, slot, between. intros Hb H. pose proof (from_mono l _ _ Hb) as Hm.
+  assert (Hs : 0 < slots) by apply pow_pos.
+  set (x := from l t) in *. set (y := from l base) in *.
+  pose proof (N.mod_lt y slots ltac:(lia)) as Hy.
+  rewrite N.add_mod_idemp_l by lia.
+  replace (x + (slots - y mod slots)) with
+    (x - y + (1 + y / slots) * slots).
+  - rewrite N.mod_add by lia. apply N.mod_small. auto.
+  - pose proof (N.div_mod y slots ltac:(lia)) as D.
+    rewrite N.mul_add_distr_r, N.mul_1_l, (N.mul_comm (y / slots)).
+    clearbody x y. revert D Hy. generalize (y mod slots), (slots * (y / slots)).
+    intros. lia.
 Qed.
 
-(* Later times have later slots. *)
-Lemma slot_mono base t1 t2 : base <= t1 -> t1 <= t2 -> slot base t1 <= slot base t2.
+Lemma first_tick_le l base t : base <= t -> between l base t < slots ->
+  first_tick l base (slot l t) = from l t * 2 ^ (bits * l) /\
+  first_tick l base (slot l t) <= t < first_tick l base (slot l t) + 2 ^ (bits * l).
 Proof.
-  intros H1 H2. unfold slot.
-  assert (HL : level base t1 <= level base t2).
-  { destruct (N.le_gt_cases (level base t1) (level base t2)) as [|Hgt]; auto.
-    assert (H := Hgt). apply level_lt in H; [|lia]. symmetry in H.
-    pose proof (from_between _ _ _ _ H1 H2 H) as E. rewrite <- H in E.
-    apply level_lt in E; lia. }
-  pose proof (digit_small (level base t1) t1) as D1.
-  destruct (N.eq_dec (level base t1) (level base t2)) as [E|E]; [|nia].
-  rewrite <- E in *. pose proof (level_agrees base t1) as A1.
-  pose proof (level_agrees base t2) as A2. rewrite <- E in A2.
-  pose proof (from_mono (level base t1) _ _ H2) as Hm.
-  rewrite (from_next _ t1), (from_next _ t2), A1, A2 in Hm. lia.
+  intros Hb H. unfold first_tick. rewrite ahead_slot by auto. unfold between.
+  pose proof (from_mono l _ _ Hb).
+  replace (from l base + (from l t - from l base)) with (from l t) by lia.
+  split; auto. rewrite from_div. pose proof (pow_pos (bits * l)) as Hp.
+  set (p := 2 ^ (bits * l)) in *.
+  pose proof (N.div_mod t p ltac:(lia)) as D. pose proof (N.mod_lt t p ltac:(lia)) as M.
+  rewrite (N.mul_comm (t / p)). clearbody p. revert D M.
+  generalize (t mod p), (p * (t / p)). intros. lia.
 Qed.
 
-Lemma slot_level base t : slot base t / 2 ^ bits = level base t.
+(* A time on a level that reaches it stays in its slot, within the circle of slots,
+   while the base advances up to the time; its slot begins at the same tick. Of two
+   such times, the one in the slot that comes first is the earlier. A slot of level 0
+   is one tick. *)
+Theorem digits base base' l t1 t2 : base <= base' -> base' <= t1 -> base' <= t2 ->
+  reaches l base t1 -> reaches l base t2 ->
+  (ahead l base' (slot l t1) < slots) /\
+  (first_tick l base' (slot l t1) = first_tick l base (slot l t1)) /\
+  (first_tick l base' (slot l t1) <= t1 <
+     first_tick l base' (slot l t1) + 2 ^ (bits * l)) /\
+  (ahead l base' (slot l t1) < ahead l base' (slot l t2) -> t1 < t2) /\
+  (slot l t1 = slot l t2 -> l = 0 -> t1 = t2).
 Proof.
-  unfold slot. pose proof (pow_pos bits). pose proof (digit_small (level base t) t).
-  symmetry. apply (N.div_unique _ _ _ (digit (level base t) t)); lia.
+  intros H1 H2 H3 R1 R2.
+  assert (F1 : between l base t1 < slots) by (apply reach_fits; auto; lia).
+  assert (R1' : reaches l base' t1) by (apply (reaches_later l base); auto).
+  assert (R2' : reaches l base' t2) by (apply (reaches_later l base); auto).
+  assert (F1' : between l base' t1 < slots) by (apply reach_fits; auto).
+  assert (F2' : between l base' t2 < slots) by (apply reach_fits; auto).
+  destruct (first_tick_le l base t1 ltac:(lia) F1) as (E & _).
+  destruct (first_tick_le l base' t1 H2 F1') as (E' & L).
+  repeat split; try apply L.
+  - rewrite ahead_slot by auto. auto.
+  - congruence.
+  - rewrite !ahead_slot by auto. intros Ha. unfold between in Ha.
+    destruct (N.lt_ge_cases t1 t2) as [|Hge]; auto.
+    pose proof (from_mono l _ _ Hge). lia.
+  - intros Es El. subst l.
+    assert (A : between 0 base' t1 = between 0 base' t2).
+    { rewrite <- !(ahead_slot 0) by auto. congruence. }
+    unfold between in A. rewrite !from_div, N.mul_0_r, N.pow_0_r, !N.div_1_r in A. lia.
 Qed.
 
-Lemma slot_digit base t : slot base t mod 2 ^ bits = digit (level base t) t.
+(* A time in the slot of the base or in the next one, of a level above 0, is reached
+   by the level below: so such a slot gets no new times, and its times can move
+   down. *)
+Theorem opens l base t : base <= t -> reaches (l + 1) base t ->
+  ahead (l + 1) base (slot (l + 1) t) <= 1 -> reaches l base t.
 Proof.
-  unfold slot. pose proof (pow_pos bits). pose proof (digit_small (level base t) t).
-  symmetry. apply (N.mod_unique _ _ (level base t)); lia.
+  intros Hb H Ha. rewrite ahead_slot in Ha; auto. apply reach_fits; auto.
 Qed.
 
-(* The first tick of a time's slot: the time with its lower digits cleared. *)
-Lemma first_tick_from base t :
-  first_tick base (slot base t) =
-    from (level base t) t * 2 ^ (bits * level base t).
+(* The level that a time is inserted at: the lowest that reaches it. On a level above
+   0, it is neither in the slot of the base nor in the next one. *)
+Definition lowest (l base t : N) : Prop :=
+  reaches l base t /\ forall k, k < l -> ~ reaches k base t.
+
+Theorem not_near l base t : base <= t -> lowest l base t -> 0 < l ->
+  1 < between l base t.
 Proof.
-  unfold first_tick. rewrite slot_level, slot_digit.
-  rewrite <- level_agrees, <- from_next. auto.
+  intros Hb (H1 & H2) Hl. destruct (N.le_gt_cases (between l base t) 1) as [H|]; auto.
+  exfalso. apply (H2 (l - 1)); [lia|]. unfold reaches.
+  replace (l - 1 + 1) with l by lia. auto.
 Qed.
 
-Lemma first_tick_le base t : first_tick base (slot base t) <= t.
+(* A level that is not below the lowest one reaches the time, too, also from a later
+   base. *)
+Theorem stays_reached l k base base' t : base <= base' -> base' <= t ->
+  lowest l base t -> l <= k -> reaches k base' t.
 Proof.
-  rewrite first_tick_from. unfold from. rewrite N.shiftr_div_pow2, N.mul_comm.
-  apply N.mul_div_le. pose proof (pow_pos (bits * level base t)). lia.
-Qed.
-
-Lemma slot_stays base base' t : base <= base' -> base' <= t ->
-  level base t = 0 \/ base' < first_tick base (slot base t) ->
-  slot base' t = slot base t.
-Proof.
-  intros H1 H2 H. unfold slot. enough (E : level base' t = level base t) by (rewrite E; auto).
-  set (L := level base t) in *.
-  assert (Hle : level base' t < L + 1).
-  { apply level_lt; [lia|]. pose proof (level_agrees base t) as A. fold L in A.
-    symmetry. apply (from_between _ base); auto. }
-  destruct H as [H|H]; [lia|].
-  destruct (N.eq_dec (level base' t) L) as [|Hne]; auto. exfalso.
-  assert (HL : level base' t < L) by lia. apply level_lt in HL; [|lia].
-  rewrite first_tick_from in H. fold L in H. rewrite HL in H.
-  unfold from in H. rewrite N.shiftr_div_pow2 in H.
-  pose proof (N.mul_div_le base' (2 ^ (bits * L))). pose proof (pow_pos (bits * L)). lia.
-Qed.
-
-(* The earliest slot holds the earliest times; a slot of level 0 is one tick; and as
-   the base advances, a time keeps its slot until the base reaches it. *)
-Theorem digits base t1 t2 : base <= t1 -> base <= t2 ->
-  (slot base t1 < slot base t2 -> t1 < t2) /\
-  (slot base t1 = slot base t2 -> level base t1 = 0 -> t1 = t2) /\
-  first_tick base (slot base t1) <= t1 /\
-  (forall base', base <= base' -> base' <= t1 ->
-     level base t1 = 0 \/ base' < first_tick base (slot base t1) ->
-     slot base' t1 = slot base t1).
-Proof.
-  intros H1 H2. split; [|split; [|split]].
-  - intros H. destruct (N.lt_ge_cases t1 t2) as [|Hge]; auto.
-    pose proof (slot_mono base _ _ H2 Hge). lia.
-  - intros E HL. pose proof (first_tick_from base t1) as F1.
-    pose proof (first_tick_from base t2) as F2.
-    assert (HL2 : level base t2 = 0) by (rewrite <- slot_level, <- E, slot_level; auto).
-    rewrite HL in F1. rewrite HL2, <- E, F1 in F2. unfold from in F2.
-    rewrite N.mul_0_r, !N.shiftr_0_r in F2. simpl in F2. lia.
-  - apply first_tick_le.
-  - intros base' Hb Ht. apply slot_stays; auto.
+  intros H1 H2 (H & _) Hk. apply (reaches_later k base); auto.
+  apply (reaches_above l); auto. lia.
 Qed.
 
 End Digits.

@@ -170,6 +170,8 @@ Proof.
     + split; auto.
   - (* finish *)
     apply (once_quiet s); auto. right. simpl. eauto 10.
+  - (* a mow breaks off *)
+    apply (once_quiet s); auto. right. simpl. eauto 10.
 Qed.
 
 Lemma reachable_once s : reachable s -> once s.

@@ -276,6 +276,9 @@ Proof.
   - destruct (ends_with_bound _ _ _ Hi Hl H0). apply indexed_note.
     apply indexed_set_bound; auto.
     destruct Hi as [I1 I2 I3 I4 I5 I6 I7 I8]. split; auto. simpl. discriminate.
+  - apply indexed_note. apply indexed_set_bound; auto.
+    destruct Hi as [I1 I2 I3 I4 I5 I6 I7 I8]. split; auto. simpl. discriminate.
+  - apply indexed_set_bound; auto.
   - apply indexed_set_bound; auto; unfold next_look;
       rewrite next_look_settled by auto; destruct (first_time s) as [e|] eqn:He.
     + intros u. apply first_le. auto.

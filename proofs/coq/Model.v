@@ -7,12 +7,13 @@
    so any operation of a callback may come between two of them. README.md has a
    table of which definition models which function.
 
-   Left out: how the index finds its earliest entry (levels, slots, the order of
-   slots: that is Digits.v); caches (front, known, alert, plain, fetched);
-   prefetching; resolutions other than 1, and the blades that they close;
+   Left out: how the index finds its earliest entry (Digits.v has its levels and
+   slots); where unqueued timers are in the index, and how they move down (Wheel.v
+   proves that those of one deadline stay in the order of this list); caches (front,
+   earliest, horizon, plain, fetched); prefetching; resolutions other than 1;
    lawn_start_as() and lawn_halt(). Tuning and stripes are arbitrary: whenever the
    clock moves, the function from a TTL and a deadline to blades may be replaced by
-   any other.
+   any other. So is the limit of the work of a mow: it may stop at any time.
 
    Ghost fields, which C does not have: ttl, began and stamp of a timer; fresh and
    before of a mow; the log. *)
@@ -58,7 +59,7 @@ Inductive event :=
 | Started (x : timer) (idle : bool)
 | Stopped (x : nat)
 | Fired (x : timer) (until fresh : N)
-| Mown (until budget fired fresh : N).   (* a mow returned *)
+| Mown (until budget returned fresh : N).   (* a mow returned *)
 
 (* The blades that a TTL and a deadline may use: lawn__blades_at(), for the home
    and the second choice, under the current tuning. *)
@@ -244,12 +245,14 @@ Definition take_last (s : lawn) : lawn :=
 Definition is_fired (e : event) : bool :=
   match e with Fired _ _ _ => true | _ => false end.
 Definition fires (s : lawn) : N := N.of_nat (length (filter is_fired (log s))).
-Definition mow (t b : N) (h : tuning_fn) (s : lawn) : lawn :=
+(* early: it opens slots ahead of time, or reviews the tuning: lawn->wake may be before
+   the bound. *)
+Definition mow (t b : N) (h : tuning_fn) (early : bool) (s : lawn) : lawn :=
   match mode s with
   | Some _ => s
   | None =>
       let s := advance_clock t h s in
-      if t <? bound s then note (Mown t b 0 (starts s)) s
+      if (t <? bound s) && negb early then note (Mown t b 0 (starts s)) s
       else set_bound 0
              (set_mode (Some (Mowing t b b (starts s) (fires s)))
                 (if LAST <=? t then take_last s else s))
@@ -297,8 +300,8 @@ Definition work (w : nat) (s : lawn) : lawn :=
            end
   end.
 
-(* mow.c: open_slot(), as far as it moves the base, to any time that the index
-   allows. It moves entries by Settle. *)
+(* mow.c: open_slots_of() and finish_mow(), as far as they move the base, to any time
+   that the index allows. open_slot() moves entries of blades by Settle. *)
 Definition advance (t : N) (s : lawn) : lawn :=
   match mode s with
   | None => s
@@ -311,6 +314,18 @@ Definition advance (t : N) (s : lawn) : lawn :=
 Definition return_with (m : mowing) (b : N) (s : lawn) : lawn :=
   note (Mown (until m) (budget m) (budget m - left m) (fresh m))
     (set_bound b (set_mode None s)).
+
+(* The work is used up: mow_slow() returns the budget, although fewer timers fired.
+   The bound is a time that the index allows, and not after the mow's time. *)
+Definition break_off (t : N) (s : lawn) : lawn :=
+  match mode s with
+  | None => s
+  | Some m =>
+      if (0 <? left m) && (t <=? until m) && forallb (fun u => t <=? u) (times s)
+      then note (Mown (until m) (budget m) (budget m) (fresh m))
+             (set_bound (N.min t LAST) (set_mode None s))
+      else s
+  end.
 Definition finish (s : lawn) : lawn :=
   match mode s with
   | None => s
@@ -323,8 +338,9 @@ Definition finish (s : lawn) : lawn :=
            end
   end.
 
-(* next.c: lawn_next(). It settles entries, here all of them; an entry may be settled
-   at any time. *)
+(* next.c: lawn_next_exact(), and lawn_next() if it may examine all entries that it
+   needs. It settles entries, here all of them; an entry may be settled at any
+   time. *)
 Definition settle_all (s : lawn) : lawn := set_blades (map settled (blades s)) s.
 Definition heads (s : lawn) : list timer :=
   flat_map (fun b => firstn 1 (queue b)) (blades s) ++ unqueued s ++ last s.
@@ -344,16 +360,26 @@ Definition look (s : lawn) : lawn :=
        | Some _ => settle_all s
        end.
 
+(* next.c: lawn_next(), if it may not: it returns a time that the index allows. *)
+Definition peek (t : N) (s : lawn) : lawn :=
+  match mode s with
+  | Some _ => s
+  | None =>
+      if (t <=? LAST) && forallb (fun u => t <=? u) (times s) then set_bound t s else s
+  end.
+
 Inductive op :=
 | Start (x : nat) (d : N) (c : option nat)
 | StartAt (x : nat) (t : N) (c : option nat)
 | Stop (x : nat)
 | SetNow (t : N) (h : tuning_fn)
 | Next
-| Mow (t b : N) (h : tuning_fn)
+| Peek (t : N)
+| Mow (t b : N) (h : tuning_fn) (early : bool)
 | Work (w : nat)
 | Settle (w : nat)
 | Advance (t : N)
+| BreakOff (t : N)
 | Finish.
 
 Definition run (s : lawn) (o : op) : lawn :=
@@ -363,10 +389,12 @@ Definition run (s : lawn) (o : op) : lawn :=
   | Stop x => stop x s
   | SetNow t h => advance_clock t h s
   | Next => look s
-  | Mow t b h => mow t b h s
+  | Peek t => peek t s
+  | Mow t b h e => mow t b h e s
   | Work w => work w s
   | Settle w => settle w s
   | Advance t => advance t s
+  | BreakOff t => break_off t s
   | Finish => finish s
   end.
 Definition runs (s : lawn) (l : list op) : lawn := fold_left run l s.

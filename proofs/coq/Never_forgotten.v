@@ -1,5 +1,5 @@
 (* Never_forgotten.v - [P2]: a mow that returns less than its budget leaves no due
-   timer, and lawn_next() is exact; and [P6]: a mow does not fire timers that are
+   timer; lawn_next_exact() is exact, and lawn_next() never after it; and [P6]: a mow does not fire timers that are
    started while it runs. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
@@ -196,6 +196,10 @@ Proof.
     destruct Hm as [M1 M2 M3 M4 M5]. split; simpl; try discriminate.
     + intros x u f [Hx|Hx]; [discriminate|eauto].
     + intros u b' n f l [= <- <- <- <- <-] Hb x Hx. apply Hn; auto. lia.
+  - (* a mow breaks off: it returns its budget *)
+    destruct Hm as [M1 M2 M3 M4 M5]. split; simpl; try discriminate.
+    + intros x u f [Hx|Hx]; [discriminate|eauto].
+    + intros u b' n f l [= <- <- <- <- <-] Hb. lia.
 Qed.
 
 Theorem reachable_mowed s : reachable s -> sound s /\ indexed s /\ mowed s.
@@ -287,9 +291,18 @@ Theorem never_forgotten s : reachable s ->
   (forall u b n f l, log s = Mown u b n f :: l -> n < b ->
      forall x, In x (running s) ->
        u < due x \/ (due x = LAST /\ LAST <= u /\ f <= stamp x)) /\
-  exact (next s) (running s).
+  exact (next s) (running s) /\
+  (* lawn_next(), if it may not examine all entries: the bound that it sets *)
+  (forall t x, In x (running s) -> bound (peek t s) <= due x).
 Proof.
-  intros H. destruct (reachable_mowed s H) as (Hs & Hi & Hm). split.
+  intros H. destruct (reachable_mowed s H) as (Hs & Hi & Hm). split; [|split].
   - apply (m_mown s Hm).
   - apply next_exact. auto.
+  - intros t x Hx.
+    assert (Hr : reachable (run s (Peek t))).
+    { destruct H as (t0 & h & ways & l & ->). exists t0, h, ways, (l ++ [Peek t]).
+      unfold runs. rewrite fold_left_app. reflexivity. }
+    destruct (reachable_mowed _ Hr) as (_ & Hi' & _). simpl in Hi'.
+    apply (bound_le_due _ x Hi'). unfold peek. destruct (mode s); auto.
+    destruct (_ && _); auto.
 Qed.

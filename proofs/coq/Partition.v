@@ -12,7 +12,7 @@ Open Scope N_scope.
 Definition only_mows (u : N) (o : op) : Prop :=
   match o with
   | Start _ _ _ | StartAt _ _ _ | Stop _ => False
-  | Mow t _ _ => t <= u
+  | Mow t _ _ _ => t <= u
   | _ => True
   end.
 
@@ -79,12 +79,13 @@ Proof.
   - unfold look. destruct (next_stays s); auto.
     pose proof (settle_all_running s) as E.
     destruct (mode s); apply mows_same; auto; try exact E; exact Hw.
+  - unfold peek. destruct (mode s); auto. destruct (_ && _); [apply mows_same|]; auto.
   - unfold mow. destruct (mode s) as [m|] eqn:Em; auto.
     assert (Et : running (advance_clock t h s) = running s /\
       log (advance_clock t h s) = log s /\ mode (advance_clock t h s) = None).
     { unfold advance_clock. destruct (now s <? t); auto. }
     destruct Et as (E1 & E2 & E3).
-    destruct (t <? bound (advance_clock t h s)).
+    destruct (_ && _).
     + apply mows_same; auto; simpl; [congruence|]. intros m. simpl. congruence.
     + destruct (LAST <=? t); apply mows_same; auto; simpl; try congruence;
         try (intros m; simpl; intros [= <-]; auto).
@@ -108,6 +109,8 @@ Proof.
       split; [eapply nth_error_In; eauto|]. rewrite Hq'. simpl. auto.
   - specialize (Hsettle (base s) w). destruct s. exact Hsettle.
   - unfold advance. destruct (mode s); auto. destruct (_ && _); auto.
+  - unfold break_off. destruct (mode s) as [m|] eqn:Em; auto. destruct (_ && _); auto.
+    apply mows_same; auto. intros m' [=].
   - unfold finish. destruct (mode s) as [m|] eqn:Em; auto.
     assert (Hret : forall b, mows u s (return_with m b s)).
     { intros b. apply mows_same; auto. intros m' [=]. }

@@ -225,12 +225,14 @@ Proof.
   - right. unfold advance_clock. destruct (now s <? t); [apply goes_on_same|]; auto.
   - right. unfold look. destruct (next_stays s); auto. rewrite Hm.
     apply goes_on_same; auto. apply todo_settle. apply forall2_map.
+  - right. unfold peek. rewrite Hm. auto.
   - right. unfold mow. rewrite Hm. auto.
   - right. apply work_goes_on. auto.
   - right. apply goes_on_same; auto.
     + unfold settle. destruct (nth_error _ _); auto.
     + apply todo_settle_one.
   - right. unfold advance. rewrite Hm. destruct (_ && _); [apply goes_on_same|]; auto.
+  - unfold break_off. rewrite Hm. destruct (_ && _); auto.
   - unfold finish. rewrite Hm. destruct (left m =? 0); auto.
     destruct (first_time s) as [e|]; auto. destruct (until m <? e); auto.
 Qed.
@@ -271,7 +273,7 @@ Theorem reentrancy s : reachable s ->
   (forall t u f, In (Fired t u f) (log s) -> stamp t < f) /\
   (* a mow inside a mow; and the fires of the current mow *)
   (forall m, mode s = Some m ->
-     (forall t b h, mow t b h s = s) /\
+     (forall t b h e, mow t b h e s = s) /\
      fires s = before m + (budget m - left m) /\ left m <= budget m) /\
   (* it ends *)
   (forall m, mode s = Some m ->
@@ -287,7 +289,7 @@ Proof.
     apply (l_newest _ Hl) in Ht. rewrite E, Hn in Ht. simpl in Ht.
     rewrite Nat.eqb_refl in Ht. discriminate.
   - apply (m_fired s Hm).
-  - intros m Em. split; [intros t b h; unfold mow; rewrite Em; auto|].
+  - intros m Em. split; [intros t b h e; unfold mow; rewrite Em; auto|].
     destruct (m_count s Hm m Em) as (_ & H1 & H2). auto.
   - intros m Em. split.
     + intros o. apply run_goes_on; auto.

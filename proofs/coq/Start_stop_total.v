@@ -82,6 +82,8 @@ Proof.
     intros t' u f [= <- _ _]. auto.
   - (* finish *)
     apply (logged_quiet s); auto; [tauto|]. right. simpl. eauto 10.
+  - (* a mow breaks off *)
+    apply (logged_quiet s); auto; [tauto|]. right. simpl. eauto 10.
 Qed.
 
 Lemma reachable_logged s : reachable s -> logged s.

@@ -48,6 +48,12 @@ Inductive step : lawn -> lawn -> Prop :=
     base s = e -> e <= until m -> fires_from e t s -> step s (fire_timer m t s)
 | step_finish s m b : mode s = Some m -> ends_with m b s ->
     step s (return_with m b s)
+| step_break_off s m t : mode s = Some m -> 0 < left m -> t <= until m -> t <= LAST ->
+    (forall u, In u (times s) -> t <= u) ->
+    step s (note (Mown (until m) (budget m) (budget m) (fresh m))
+              (set_bound t (set_mode None s)))
+| step_peek s t : mode s = None -> t <= LAST -> (forall u, In u (times s) -> t <= u) ->
+    step s (set_bound t s)
 | step_next s : mode s = None -> (forall b, In b (blades s) -> settled b = b) ->
     step s (set_bound (next_look s) s).
 
@@ -95,7 +101,7 @@ Proof.
   apply one. constructor. apply forall2_update. auto.
 Qed.
 
-Lemma mow_steps t b h s : now s <= LAST -> steps s (mow t b h s).
+Lemma mow_steps t b h e s : now s <= LAST -> steps s (mow t b h e s).
 Proof.
   intros Hl. unfold mow. destruct (mode s) as [m|] eqn:Hm; [constructor|].
   apply steps_trans with (advance_clock t h s); [apply advance_clock_steps|].
@@ -103,8 +109,12 @@ Proof.
   { rewrite tell_time_now by auto. lia. }
   assert (Hm' : mode (advance_clock t h s) = None).
   { unfold advance_clock. destruct (now s <? t); auto. }
-  destruct (N.ltb_spec t (bound (advance_clock t h s))).
-  - apply one. constructor; auto.
+  assert (Hbegin : steps (advance_clock t h s) (set_bound 0
+    (set_mode (Some (Mowing t b b (starts (advance_clock t h s))
+      (fires (advance_clock t h s))))
+      (if LAST <=? t then take_last (advance_clock t h s) else advance_clock t h s)))).
+  2: { destruct (N.ltb_spec t (bound (advance_clock t h s))); [|exact Hbegin].
+       destruct e; [exact Hbegin|]. apply one. constructor; auto. }
   - destruct (N.leb_spec LAST t); apply one.
     + apply (step_begin_last (advance_clock t h s)); auto.
     + apply (step_begin (advance_clock t h s)); auto.
@@ -155,6 +165,26 @@ Proof.
   intros u Hu. apply N.leb_le. auto.
 Qed.
 
+Lemma break_off_steps t s : steps s (break_off t s).
+Proof.
+  unfold break_off. destruct (mode s) as [m|] eqn:Hm; [|constructor].
+  destruct (_ && _) eqn:H; [|constructor].
+  apply andb_true_iff in H. destruct H as [H Hf]. apply andb_true_iff in H.
+  destruct H as [H1 H2]. apply N.ltb_lt in H1. apply N.leb_le in H2.
+  rewrite forallb_forall in Hf.
+  apply one. apply step_break_off; auto; try lia.
+  intros u Hu. specialize (Hf u Hu). apply N.leb_le in Hf. lia.
+Qed.
+
+Lemma peek_steps t s : steps s (peek t s).
+Proof.
+  unfold peek. destruct (mode s) eqn:Hm; [constructor|].
+  destruct (_ && _) eqn:H; [|constructor].
+  apply andb_true_iff in H. destruct H as [H Hf]. apply N.leb_le in H.
+  rewrite forallb_forall in Hf. apply one. apply step_peek; auto.
+  intros u Hu. apply N.leb_le. auto.
+Qed.
+
 Lemma finish_steps s : steps s (finish s).
 Proof.
   unfold finish. destruct (mode s) as [m|] eqn:Hm; [|constructor].
@@ -190,10 +220,12 @@ Proof.
     apply one. constructor. auto.
   - apply advance_clock_steps.
   - apply look_steps.
+  - apply peek_steps.
   - apply mow_steps. auto.
   - apply work_steps.
   - apply settle_steps.
   - apply advance_steps.
+  - apply break_off_steps.
   - apply finish_steps.
 Qed.
 

@@ -126,7 +126,7 @@ Definition follow (s : lawn) (a : act) : option lawn :=
   | X_ x => Some (stop x s)
   | N_ t bypass stripe => Some (advance_clock t (kept bypass stripe) s)
   | E_ t => if next s =? t then Some (look s) else None
-  | B_ t b bypass stripe => Some (mow t b (kept bypass stripe) s)
+  | B_ t b bypass stripe => Some (mow t b (kept bypass stripe) false s)
   | F_ x d =>
       let s := settle_stale 100 s in
       let s := work (blade_of x s) s in

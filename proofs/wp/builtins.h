@@ -10,8 +10,16 @@
   @ logic integer wp_clz(integer x) reads \nothing;
   @ logic integer wp_ctz(integer x) reads \nothing;
   @ axiom wp_xor_63: \forall integer c; 0 <= c <= 63 ==> 0 <= (63 ^ c) <= 63;
+  @ // WP uses these axioms only for goals that name one of the functions, so
+  @ // an assertion of this predicate, which is always true, comes before an and.
+  @ predicate wp_and_below(integer x, integer m) reads \nothing;
+  @ axiom wp_and_always: \forall integer x, m; wp_and_below(x, m);
   @ axiom wp_and: \forall integer x, m; 0 <= x && 0 <= m ==>
   @     0 <= (x & m) <= m && (x & m) <= x;
+  @ // The highest bit set is not above the number.
+  @ axiom wp_highest: \forall integer x; 0 < x <= 0xFFFFFFFFFFFFFFFF ==>
+  @     (1 << (63 ^ wp_clz(x | 1))) <= x;
+  @ axiom wp_highest_of_1: (63 ^ wp_clz(1)) == 0;
   @ }
   @*/
 

@@ -187,7 +187,8 @@ check_slot(struct lawn_checking *checking, uint32_t slot)
             return report_broken(checking, "[I2] entries' links disagree",
                                  blade);
         }
-        if (blade->indexed_at > LAWN_LAST ||
+        if (index->entry[number].slot != slot ||
+            blade->indexed_at > LAWN_LAST ||
             !is_in_slot(index, slot, blade->indexed_at)) {
             return report_broken(checking, "[I4] an entry in the wrong slot",
                                  blade);

@@ -114,6 +114,9 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
     uint32_t level = lawn__index_level_of(index, slot);
     uint32_t digit = slot & index->mask;
+    /*@ assert wp_and_below(slot, index->mask); */
+    /*@ assert digit <= index->mask; */
+    /*@ assert lawn_index_level(index, level); */
     uint64_t ticks = UINT64_C(1) << (level * index->bits);
     uint64_t start = time & ~(ticks - 1);
 
@@ -130,6 +133,11 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 }
 
 /* A slot of a higher level than 0, which must be empty. */
+/*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
+  @ assigns index->earliest[slot], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1];
+  @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
+  @*/
 void
 lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
 {
@@ -138,10 +146,16 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     uint64_t *words = &index->occupied[(size_t)level * index->words];
     uint64_t any = 0;
 
+    /*@ assert wp_and_below(slot, index->mask); */
+    /*@ assert digit <= index->mask; */
+    /*@ assert lawn_index_level(index, level); */
     LAWN_ASSERT(index->first[slot] == LAWN_INDEX_NONE,
                 "[I5] a slot that contains entries is cleared");
     index->earliest[slot] = LAWN_NEVER;
     words[digit / 64] &= ~(UINT64_C(1) << (digit % 64));
+    /*@ loop invariant 0 <= i <= index->words;
+      @ loop assigns i, any;
+      @*/
     for (uint32_t i = 0; i < index->words; i++) {
         any |= words[i];
     }
@@ -150,7 +164,77 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     }
 }
 
+/*@ // The index, and a blade in separate memory; a valid blade number or NONE;
+  @ // a blade that is not the first of any slot.
+  @ predicate lawn_index_joined(struct lawn_index *index,
+  @                            struct lawn_blade *all, integer number) =
+  @     lawn_index_sized(index) && 0 <= number < lawn_index_blades(index) &&
+  @     \valid(all + number) &&
+  @     \separated(all + number, index,
+  @                index->first + (0 .. lawn_index_all(index) - 1),
+  @                index->earliest + (0 .. lawn_index_all(index) - 1),
+  @                index->occupied + (0 .. lawn_index_words(index) - 1),
+  @                index->entry + (0 .. lawn_index_blades(index) - 1));
+  @ predicate lawn_index_blade(struct lawn_index *index, integer number) =
+  @     number == LAWN_INDEX_NONE || 0 <= number < lawn_index_blades(index);
+  @ predicate lawn_index_free(struct lawn_index *index, integer number) =
+  @     \forall integer s; 0 <= s < lawn_index_all(index) ==>
+  @         lawn_index_blade(index, index->first[s]) && index->first[s] != number;
+  @
+  @ // From A to B, a blade became the first of a slot. All other links are
+  @ // unchanged, except for prev of the second blade.
+  @ predicate lawn_index_put{A, B}(struct lawn_index *index, integer number,
+  @                               integer slot) =
+  @     \let second = \at(index->first[slot], A);
+  @     \at(index->first[slot], B) == number &&
+  @     \at(index->entry[number].prev, B) == LAWN_INDEX_NONE &&
+  @     \at(index->entry[number].next, B) == second &&
+  @     \at(index->entry[number].slot, B) == slot &&
+  @     (second != LAWN_INDEX_NONE ==>
+  @         \at(index->entry[second].prev, B) == number) &&
+  @     (\forall integer s; 0 <= s < lawn_index_all(index) && s != slot ==>
+  @         \at(index->first[s], B) == \at(index->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != number ==>
+  @         \at(index->entry[i].next, B) == \at(index->entry[i].next, A) &&
+  @         \at(index->entry[i].slot, B) == \at(index->entry[i].slot, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != number &&
+  @         i != second ==>
+  @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
+  @
+  @ // From A to B, a blade was removed from a slot. All other links are
+  @ // unchanged.
+  @ predicate lawn_index_taken{A, B}(struct lawn_index *index, integer number,
+  @                                 integer slot) =
+  @     \let next = \at(index->entry[number].next, A);
+  @     \let prev = \at(index->entry[number].prev, A);
+  @     (prev == LAWN_INDEX_NONE ==> \at(index->first[slot], B) == next) &&
+  @     (prev != LAWN_INDEX_NONE ==> \at(index->entry[prev].next, B) == next &&
+  @         \at(index->first[slot], B) == \at(index->first[slot], A)) &&
+  @     (next != LAWN_INDEX_NONE ==> \at(index->entry[next].prev, B) == prev) &&
+  @     (\forall integer s; 0 <= s < lawn_index_all(index) && s != slot ==>
+  @         \at(index->first[s], B) == \at(index->first[s], A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) ==>
+  @         \at(index->entry[i].slot, B) == \at(index->entry[i].slot, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != prev ==>
+  @         \at(index->entry[i].next, B) == \at(index->entry[i].next, A)) &&
+  @     (\forall integer i; 0 <= i < lawn_index_blades(index) && i != next ==>
+  @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
+  @*/
+
 /* Inserts a blade's entry with this time. The blade must be in no slot. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index) && time >= index->base;
+  @ requires lawn_index_free(index, number);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare;
+  @ ensures indexed_at: all[number].indexed_at == time;
+  @ ensures put: lawn_index_put{Pre, Post}(index, number,
+  @     \old(lawn_index_place(index, time)));
+  @ ensures earliest: index->earliest[\old(lawn_index_place(index, time))] <= time;
+  @*/
 static inline void
 link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
            uint64_t time)
@@ -158,10 +242,12 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     uint32_t slot = lawn__index_slot_of(index, time);
     uint16_t second = index->first[slot];
 
+    /*@ assert second: lawn_index_blade(index, second) && second != number; */
     LAWN_ASSERT(time >= index->base, "[I4] an entry's time is before the base");
     all[number].indexed_at = time;
     index->entry[number].next = second;
     index->entry[number].prev = LAWN_INDEX_NONE;
+    index->entry[number].slot = (uint16_t)slot;
     index->first[slot] = (uint16_t)number;
     if (second != LAWN_INDEX_NONE) {
         index->entry[second].prev = (uint16_t)number;
@@ -169,36 +255,34 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     lawn__index_note(index, slot, time);
 }
 
-/* Returns the slot of a blade's entry, which is the first in its slot. The level
- * is at least the one of an entry that is inserted now. */
-static inline uint32_t
-find_slot(const struct lawn_index *index, const struct lawn_blade *all,
-          uint32_t number)
-{
-    uint64_t time = all[number].indexed_at;
-    uint32_t slot = lawn__index_slot_of(index, time);
-
-    for (uint32_t level = lawn__index_level_of(index, slot);
-         index->first[slot] != number;) {
-        slot = lawn__index_slot_at(index, ++level, time);
-    }
-    return slot;
-}
-
 /* Removes a blade from its slot. The slot remains marked until it is
  * reached. */
+/*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ assigns index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[index->entry[number].slot];
+  @ ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @     \old(index->entry[number].slot));
+  @*/
 static inline void
 unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
              uint32_t number)
 {
     struct lawn_index_entry entry = index->entry[number];
 
+    (void)all;
     LAWN_ASSERT(all[number].indexed_at != LAWN_NEVER,
                 "[I3] a blade has no entry");
     if (entry.prev != LAWN_INDEX_NONE) {
         index->entry[entry.prev].next = entry.next;
     } else {
-        index->first[find_slot(index, all, number)] = entry.next;
+        LAWN_ASSERT(index->first[entry.slot] == number,
+                    "[I4] an entry is not in its slot");
+        index->first[entry.slot] = entry.next;
     }
     if (entry.next != LAWN_INDEX_NONE) {
         index->entry[entry.next].prev = entry.prev;
@@ -206,6 +290,21 @@ unlink_blade(struct lawn_index *index, const struct lawn_blade *all,
 }
 
 /* The time must not be after the deadline of the blade's first timer [I3]. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index) && time >= index->base;
+  @ requires index->count < lawn_index_blades(index);
+  @ requires lawn_index_free(index, number);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare, index->count;
+  @ ensures indexed_at: all[number].indexed_at == time;
+  @ ensures count: index->count == \old(index->count) + 1;
+  @ ensures put: lawn_index_put{Pre, Post}(index, number,
+  @     \old(lawn_index_place(index, time)));
+  @ ensures earliest: index->earliest[\old(lawn_index_place(index, time))] <= time;
+  @*/
 void
 lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number, uint64_t time)
@@ -216,6 +315,20 @@ lawn__index_insert(struct lawn_index *index, struct lawn_blade *all,
     index->count++;
 }
 
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires index->count > 0;
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[index->entry[number].slot], index->count;
+  @ ensures indexed_at: all[number].indexed_at == LAWN_NEVER;
+  @ ensures count: index->count == \old(index->count) - 1;
+  @ ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @     \old(index->entry[number].slot));
+  @*/
 void
 lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number)
@@ -227,6 +340,54 @@ lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
 
 /* Moves a blade's entry to its first timer's deadline, or removes it if the
  * blade is empty. */
+/*@ requires lawn_index_joined(index, all, number);
+  @ requires lawn_index_leveled(index);
+  @ requires index->count > 0 && index->moved < UINT64_MAX;
+  @ requires index->entry[number].slot < lawn_index_all(index);
+  @ requires lawn_index_blade(index, index->entry[number].next);
+  @ requires lawn_index_blade(index, index->entry[number].prev);
+  @ requires index->entry[number].next != number;
+  @ requires index->entry[number].prev != number;
+  @ requires \valid_read(all[number].queue.next);
+  @ requires all[number].queue.next != &all[number].queue ==>
+  @     \valid_read((struct lawn_timer *)all[number].queue.next) &&
+  @     ((struct lawn_timer *)all[number].queue.next)->deadline >= index->base &&
+  @     \separated((struct lawn_timer *)all[number].queue.next, index,
+  @                index->first + (0 .. lawn_index_all(index) - 1),
+  @                index->earliest + (0 .. lawn_index_all(index) - 1),
+  @                index->occupied + (0 .. lawn_index_words(index) - 1),
+  @                index->entry + (0 .. lawn_index_blades(index) - 1),
+  @                &all[number].indexed_at);
+  @ requires \forall integer s; 0 <= s < lawn_index_all(index) ==>
+  @     lawn_index_blade(index, index->first[s]) &&
+  @     (index->first[s] == number ==> s == index->entry[number].slot &&
+  @         index->entry[number].prev == LAWN_INDEX_NONE);
+  @ assigns all[number].indexed_at, index->entry[0 .. lawn_index_blades(index) - 1],
+  @     index->first[0 .. lawn_index_all(index) - 1],
+  @     index->earliest[0 .. lawn_index_all(index) - 1], index->levels,
+  @     index->occupied[0 .. lawn_index_words(index) - 1], index->horizon,
+  @     index->prepare, index->count, index->moved;
+  @ ensures moved: index->moved == \old(index->moved) + 1;
+  @ behavior empty:
+  @   assumes all[number].queue.next == &all[number].queue;
+  @   ensures indexed_at: all[number].indexed_at == LAWN_NEVER;
+  @   ensures count: index->count == \old(index->count) - 1;
+  @   ensures taken: lawn_index_taken{Pre, Post}(index, number,
+  @       \old(index->entry[number].slot));
+  @ behavior live:
+  @   assumes all[number].queue.next != &all[number].queue;
+  @   ensures indexed_at: all[number].indexed_at ==
+  @       ((struct lawn_timer *)all[number].queue.next)->deadline;
+  @   ensures count: index->count == \old(index->count);
+  @   ensures own: index->entry[number].prev == LAWN_INDEX_NONE;
+  @   ensures slot: index->entry[number].slot ==
+  @       \old(lawn_index_place(index,
+  @           ((struct lawn_timer *)all[number].queue.next)->deadline));
+  @   ensures earliest: index->earliest[index->entry[number].slot] <=
+  @       all[number].indexed_at;
+  @ complete behaviors;
+  @ disjoint behaviors;
+  @*/
 void
 lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
                    uint32_t number)
@@ -239,6 +400,7 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
         all[number].indexed_at = LAWN_NEVER;
         index->count--;
     } else {
+        /*@ assert free: lawn_index_free(index, number); */
         link_blade(index, all, number, lawn__link_deadline(queue->next));
         /* The timer after the next one to fire: in the cache by then. */
         LAWN_PREFETCH(queue->next->next);

@@ -46,10 +46,11 @@ struct lawn_blade;
 /* Means "no slot" or "no blade". */
 #define LAWN_INDEX_NONE UINT16_MAX
 
-/* The previous and next entry of the same slot, by blade number. */
+/* The previous and next entry of the same slot, by blade number; the slot. */
 struct lawn_index_entry {
     uint16_t next;
     uint16_t prev;
+    uint16_t slot;
 };
 
 struct lawn_index {
@@ -81,6 +82,80 @@ struct lawn_index {
                                                 * 0 */
 };
 
+/*@ // The numbers of blades, slots, levels and words of an index. They are
+  @ // unspecified, so the proofs hold for all values.
+  @ axiomatic lawn_index {
+  @ logic integer lawn_index_blades(struct lawn_index *index) reads \nothing;
+  @ logic integer lawn_index_all(struct lawn_index *index) reads \nothing;
+  @ logic integer lawn_index_levels(struct lawn_index *index) reads \nothing;
+  @ logic integer lawn_index_words(struct lawn_index *index) reads \nothing;
+  @ }
+  @
+  @ // A level is in range: so are its slots, its words, and the shift of the
+  @ // length of its slots.
+  @ predicate lawn_index_level(struct lawn_index *index, integer l) =
+  @     0 <= l < lawn_index_levels(index) && 0 <= l * index->bits < 64 &&
+  @     0 <= l * index->words <= 64 &&
+  @     l * index->words + index->words <= lawn_index_words(index) &&
+  @     0 <= (l << index->slot_bits) &&
+  @     (l << index->slot_bits) + index->mask < lawn_index_all(index);
+  @
+  @ // The arrays are as long as the slots, blades and words, and do not overlap.
+  @ predicate lawn_index_sized(struct lawn_index *index) =
+  @     0 < lawn_index_all(index) <= 4096 &&
+  @     0 < lawn_index_levels(index) <= LAWN_INDEX_LEVELS_MAX &&
+  @     0 < lawn_index_words(index) <= 64 &&
+  @     0 < lawn_index_blades(index) < LAWN_INDEX_NONE &&
+  @     \valid(index) &&
+  @     \valid(index->first + (0 .. lawn_index_all(index) - 1)) &&
+  @     \valid(index->earliest + (0 .. lawn_index_all(index) - 1)) &&
+  @     \valid(index->occupied + (0 .. lawn_index_words(index) - 1)) &&
+  @     \valid(index->entry + (0 .. lawn_index_blades(index) - 1)) &&
+  @     \separated(index, index->first + (0 .. lawn_index_all(index) - 1),
+  @                index->earliest + (0 .. lawn_index_all(index) - 1),
+  @                index->occupied + (0 .. lawn_index_words(index) - 1),
+  @                index->entry + (0 .. lawn_index_blades(index) - 1)) &&
+  @     0 < index->bits < 16 && 0 < index->slot_bits < 16 &&
+  @     0 < index->words <= 4 &&
+  @     0 <= index->mask < lawn_index_all(index) &&
+  @     index->mask / 64 < index->words <= lawn_index_words(index) &&
+  @     (\forall integer l; 0 <= l < lawn_index_levels(index) ==>
+  @         lawn_index_level(index, l)) &&
+  @     (\forall integer s; 0 <= s < lawn_index_all(index) ==>
+  @         lawn_index_level(index, s >> index->slot_bits));
+  @
+  @ // The tables by which the level of a time is found: see
+  @ // lawn__index_set_base(). A distance with the highest bit i is beyond the
+  @ // reach of all levels that are at least two below level[i].
+  @ predicate lawn_index_leveled(struct lawn_index *index) =
+  @     (\forall integer i; 0 <= i < 64 ==>
+  @         index->level[i] < lawn_index_levels(index)) &&
+  @     index->level[0] == 0 && index->reach[0] == 0 &&
+  @     (\forall integer i; 0 <= i < 64 && index->level[i] > 0 ==>
+  @         index->reach[index->level[i] - 1] <= index->base + (1 << i));
+  @
+  @ // The lowest level that reaches a time; the slot of a time on a level; the
+  @ // slot of a time.
+  @ logic integer lawn_index_high(struct lawn_index *index, uint64_t time) =
+  @     index->level[63 ^ wp_clz(((uint64_t)(time - index->base)) | 1)];
+  @ logic integer lawn_index_lowest(struct lawn_index *index, uint64_t time) =
+  @     time < index->reach[lawn_index_high(index, time)]
+  @         ? lawn_index_high(index, time) - 1
+  @         : lawn_index_high(index, time);
+  @ logic integer lawn_index_at(struct lawn_index *index, integer level,
+  @                             uint64_t time) =
+  @     (level << index->slot_bits) +
+  @     ((uint32_t)(time >> (level * index->bits)) & index->mask);
+  @ logic integer lawn_index_place(struct lawn_index *index, uint64_t time) =
+  @     lawn_index_at(index, lawn_index_lowest(index, time), time);
+  @*/
+
+/*@ requires lawn_index_sized((struct lawn_index *)index);
+  @ requires slot < lawn_index_all((struct lawn_index *)index);
+  @ assigns \nothing;
+  @ ensures \result == (slot >> index->slot_bits);
+  @ ensures \result < lawn_index_levels((struct lawn_index *)index);
+  @*/
 static inline uint32_t
 lawn__index_level_of(const struct lawn_index *index, uint32_t slot)
 {
@@ -88,16 +163,39 @@ lawn__index_level_of(const struct lawn_index *index, uint32_t slot)
 }
 
 /* Returns the slot of a level that a time is in, if the level reaches it. */
+/*@ requires lawn_index_sized((struct lawn_index *)index);
+  @ requires level < lawn_index_levels((struct lawn_index *)index);
+  @ assigns \nothing;
+  @ ensures \result < lawn_index_all((struct lawn_index *)index);
+  @ ensures \result == lawn_index_at((struct lawn_index *)index, level, time);
+  @*/
 static inline uint32_t
 lawn__index_slot_at(const struct lawn_index *index, uint32_t level,
                     uint64_t time)
 {
+    /*@ assert lawn_index_level((struct lawn_index *)index, level); */
+    /*@ assert 0 <= level * index->bits < 64; */
+    /*@ assert 0 <= (level << index->slot_bits) <= 4096; */
+    /*@ assert wp_and_below((uint32_t)(time >> (level * index->bits)),
+      @                     index->mask);
+      @*/
     return (level << index->slot_bits) +
            ((uint32_t)(time >> (level * index->bits)) & index->mask);
 }
 
 /* Returns the slot of the lowest level that reaches a time. On a higher level
  * than 0, it is neither the slot of the base nor the one after it. */
+/*@ requires lawn_index_sized((struct lawn_index *)index);
+  @ requires lawn_index_leveled((struct lawn_index *)index);
+  @ requires not_before: time >= index->base;
+  @ assigns \nothing;
+  @ ensures \result < lawn_index_all((struct lawn_index *)index);
+  @ ensures \result == lawn_index_place((struct lawn_index *)index, time);
+  @ ensures 0 <= lawn_index_lowest((struct lawn_index *)index, time) <
+  @     lawn_index_levels((struct lawn_index *)index);
+  @ ensures far: lawn_index_lowest((struct lawn_index *)index, time) > 0 ==>
+  @     time >= index->reach[lawn_index_lowest((struct lawn_index *)index, time)];
+  @*/
 static inline uint32_t
 lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
 {
@@ -106,7 +204,15 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
     uint32_t level =
         index->level[63u ^ (uint32_t)__builtin_clzll(distance | 1)];
 
+    /*@ assert distance == time - index->base; */
+    /*@ assert distance > 0 ==>
+      @     (1 << (63 ^ wp_clz(distance | 1))) <= distance;
+      @*/
+    /*@ assert distance == 0 ==> level == 0; */
+    /*@ assert level > 0 ==> time >= index->reach[level - 1]; */
+    /*@ assert level == lawn_index_high((struct lawn_index *)index, time); */
     level -= time < index->reach[level];
+    /*@ assert level == lawn_index_lowest((struct lawn_index *)index, time); */
     return lawn__index_slot_at(index, level, time);
 }
 
@@ -143,6 +249,11 @@ lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
 }
 
 /* Returns whether the slot is marked. */
+/*@ requires lawn_index_sized((struct lawn_index *)index);
+  @ requires slot < lawn_index_all((struct lawn_index *)index);
+  @ assigns \nothing;
+  @ ensures \result <==> index->earliest[slot] != LAWN_NEVER;
+  @*/
 static inline bool
 lawn__index_marked(const struct lawn_index *index, uint32_t slot)
 {
@@ -187,10 +298,25 @@ lawn__index_first_tick(const struct lawn_index *index)
                : LAWN_NEVER;
 }
 
+/*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
+  @ assigns index->earliest[slot], index->levels, index->horizon,
+  @     index->prepare, index->occupied[0 .. lawn_index_words(index) - 1];
+  @ ensures earliest: index->earliest[slot] == time;
+  @ ensures not_raised: index->horizon <= \old(index->horizon) &&
+  @     index->prepare <= \old(index->prepare);
+  @*/
 void lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time);
 void lawn__index_enter_slots(struct lawn_index *index, uint64_t base);
 
 /* Called when a time is added to a slot. */
+/*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
+  @ assigns index->earliest[slot], index->levels, index->horizon,
+  @     index->prepare, index->occupied[0 .. lawn_index_words(index) - 1];
+  @ ensures earliest: index->earliest[slot] ==
+  @     \min(time, \old(index->earliest[slot]));
+  @ ensures not_raised: index->horizon <= \old(index->horizon) &&
+  @     index->prepare <= \old(index->prepare);
+  @*/
 static inline void
 lawn__index_note(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
@@ -215,6 +341,10 @@ lawn__index_set_base(struct lawn_index *index, uint64_t base)
 }
 
 /* A slot of level 0, which must be empty. */
+/*@ requires lawn_index_sized(index) && slot <= index->mask;
+  @ assigns index->earliest[slot], index->occupied[slot / 64];
+  @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;
+  @*/
 static inline void
 lawn__index_clear_tick(struct lawn_index *index, uint32_t slot)
 {

@@ -173,6 +173,26 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
 
 /* Moves all links of a list, which must not be empty, to the end of another.
  */
+/*@ requires release: key == 0;
+  @ requires \valid(list) && \valid(list->prev) && \valid(from);
+  @ requires \valid(from->next) && \valid(from->prev);
+  @ requires apart: \separated(list, from) && \separated(list, from->next) &&
+  @     \separated(list, from->prev) && \separated(list->prev, from) &&
+  @     \separated(list->prev, from->next) &&
+  @     \separated(list->prev, from->prev);
+  @ requires used: \separated(from, from->next) && \separated(from, from->prev);
+  @ requires list->prev == list || \separated(list->prev, list);
+  @ requires from->next == from->prev || \separated(from->next, from->prev);
+  @ assigns list->prev, list->prev->next, *from, from->next->prev,
+  @     from->prev->next;
+  @ ensures joined: \old(list->prev)->next == \old(from->next) &&
+  @     \old(from->next)->prev == \old(list->prev);
+  @ ensures last: list->prev == \old(from->prev) &&
+  @     \old(from->prev)->next == list;
+  @ ensures first: \old(list->prev) != list ==>
+  @     list->next == \old(list->next);
+  @ ensures empty: from->next == from && from->prev == from;
+  @*/
 static inline void
 lawn__list_splice(uintptr_t key, struct lawn_link *list, struct lawn_link *from)
 {

@@ -198,6 +198,14 @@ break_horizon(struct scene *s)
 }
 
 static void
+break_slot_of_entry(struct scene *s)
+{
+    size_t number = (size_t)(blade_of(s, 0) - s->lawn->blades.all);
+
+    s->lawn->index.entry[number].slot++;
+}
+
+static void
 break_bound(struct scene *s)
 {
     s->lawn->bound = 301;
@@ -276,6 +284,7 @@ static const struct {
     {UNQUEUED, break_base, "[I4] an unqueued timer in the wrong list"},
     {UNQUEUED, break_unqueued_slot, "[I4] an unqueued timer in the wrong list"},
     {UNQUEUED, break_unqueued_list, "[I4] an unqueued timer in the wrong list"},
+    {BLADES, break_slot_of_entry, "[I4] an entry in the wrong slot"},
     {BLADES, break_marks, "[I5] a mark without earliest time"},
     {UNQUEUED, break_marks, "[I5] a mark without earliest time"},
     {BLADES, break_earliest_of_marked, "[I5] a mark without earliest time"},

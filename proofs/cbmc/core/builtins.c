@@ -16,8 +16,13 @@ builtins_bits(void)
     uint64_t m = nondet_u64();
     uint32_t c = nondet_u32();
     uint32_t y = nondet_u32();
+    uint64_t d = nondet_u64();
 
     PROVE((x & m) <= m && (x & m) <= x, "an and is not above either");
+    PROVE(d == 0 ||
+              UINT64_C(1) << (63u ^ (unsigned)__builtin_clzll(d | 1)) <= d,
+          "the highest bit is not above the number");
+    PROVE((63u ^ (unsigned)__builtin_clzll(1)) == 0, "the highest bit of 1");
     PROVE(c > 63 || (63u ^ c) <= 63, "63 less a number up to 63");
     if (x != 0) {
         PROVE((unsigned)__builtin_clzll(x) <= 63, "zeros above the highest");

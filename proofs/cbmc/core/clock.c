@@ -8,17 +8,19 @@
  * @without --conversion-check: the same, and hashes
  *
  * @proof clock_set
- * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now lawn__set_bound
+ * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now
+ *     lawn__set_bound lawn__is_small
  * For every time that is set: the clock never runs back, and never past
- * LAWN_LAST [P9]. Whatever the tuning becomes, the wake time is the bound, or 0
- * if a review is requested [I6], and the count does not change [I7].
+ * LAWN_LAST [P9]. Whatever the tuning becomes, the wake time is not after the
+ * bound, and 0 if a review is requested [I6]; it is before the bound only for a
+ * review, or to open slots ahead of time; and the count does not change [I7].
  *
  * @proof clock_plain
  * @covers lawn__move_clock lawn__ticks_after
  * For every now, TTL and tuning: the sum of now and a TTL below lawn->plain is
  * before LAWN_LAST, so the fast path of lawn_start() adds without a check [P9].
- * In a trial, in bypass mode, or with a resolution, no TTL is below
- * lawn->plain.
+ * In a trial, in bypass mode, with a resolution, or after a change of it, no TTL
+ * is below lawn->plain.
  *
  * @proof clock_due
  * @covers compute_deadline clamp_deadline may_use_blade lawn__count_starts lawn_count
@@ -49,7 +51,8 @@ proof_any_lawn(void)
     lawn.index.base = nondet_u64();
     ASSUME(lawn.index.base <= lawn.now && lawn.now <= LAWN_LAST);
     lawn.index.count = nondet_u32();
-    lawn.index.known_time = nondet_u64();
+    lawn.index.prepare = nondet_u64();
+    lawn.settled = nondet_u64();
     lawn.resolution = nondet_bool() ? 1 : 8;
     lawn.tuning.review_due = nondet_bool();
     lawn.tuning.trial = nondet_bool();
@@ -62,7 +65,8 @@ proof_any_lawn(void)
     lawn.stops = nondet_u64();
     lawn.fires = nondet_u64();
     lawn.plain_mask =
-        lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1
+        lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1 ||
+                lawn.settled != 0
             ? 0
             : UINT64_MAX;
     lawn__move_clock(&lawn, lawn.now);
@@ -78,7 +82,8 @@ proof_any_lawn(void)
 static bool
 proof_plain(uint64_t ttl)
 {
-    bool any = lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1;
+    bool any = lawn.tuning.trial || lawn.tuning.bypass ||
+               lawn.resolution != 1 || lawn.settled != 0;
 
     return (ttl < lawn.plain) ==
            (!any && (proof_wide)lawn.now + ttl < LAWN_LAST);
@@ -104,9 +109,11 @@ clock_set(void)
     PROVE(now < LAWN_LAST || lawn_now(&lawn) == LAWN_LAST, "[P9] the last");
     PROVE(lawn.index.base <= lawn.now, "[I9] not before the base");
     PROVE(lawn.bound == bound, "[I6] the bound stays");
-    PROVE(lawn.wake == (lawn.tuning.review_due ? 0 : bound), "[I6] the wake");
-    PROVE(lawn.alert >= bound && lawn.alert >= lawn.index.known_time,
-          "[I10] the alert");
+    PROVE(lawn.wake <= bound, "[I6] the wake is not after the bound");
+    PROVE(!lawn.tuning.review_due || lawn.wake == 0, "[I6] a review");
+    PROVE(lawn.tuning.review_due || lawn.wake == bound ||
+              (lawn.wake == lawn.index.prepare && !lawn__is_small(&lawn)),
+          "[I6] the wake is the bound, or slots can be opened");
     PROVE(lawn_count(&lawn) == count, "[I7] the count stays");
     PROVE(proof_plain(nondet_u64()), "[P9] plain fits the clock");
     PROOF_END();

@@ -2,10 +2,10 @@
  * few.h. The invariant is lawn_check() and a little more; it is assumed before
  * a step and proved after it. Each proof is run for many lawns: the script
  * "shapes" in this folder prints them, and explains how they are chosen. Every
- * sixteenth run also checks each memory access, except the runs of few_any_*.
+ * sixteenth run also checks each memory access.
  *
  * @flags -DNDEBUG -Iproofs/cbmc/core --object-bits 6 --no-standard-checks
- *     --slice-formula --unwind 7
+ *     --slice-formula --unwind 14 --unwindset proof_any_index.0:65
  * @without --bounds-check: checked in some of the runs
  * @without --pointer-check: the same
  * @without --pointer-overflow-check: the same
@@ -40,51 +40,65 @@
  *
  * @proof few_tick
  * @each shapes few_tick
- * @covers fire_tick fire_blade fire_in_turn fire_closed
- *     fire_timer
- * @unreached fire_tick: $fetch_ahead($lawn, $slot, $tick, $mowing->left);
- *     -- only reads, and of more slots than this index has
+ * @covers fire_tick fire_unqueued fire_blade fire_timer reindex_blade
+ *     lawn__index_clear_tick
+ * @unreached fire_tick: return $fire_tick_of_many($mowing, $slot, $tick); -- only
+ *     if there are many timers
  * The round of a mow that fires a due slot of level 0; the callback does
  * nothing. Only due timers fire, each once, in the order of their queue; all
- * due timers fire unless the budget is used up; all are counted [P1] [P2] [P3]
- * [P4] [P6]. Budgets of 1 to 5; blades drained in turn or one after the other.
+ * due timers fire unless the budget or the work is used up; all are counted
+ * [P1] [P2] [P3] [P4] [P6]. Budgets of 1 to 5; work of 1 to 4 [P8].
  *
  * @proof few_open
  * @each shapes few_open
- * @covers open_slot choose_base move_unqueued_down
- * The round of a mow that opens a slot of a higher level: the base moves to a
- * time in the slot, no timer fires, all timers keep running [P1] [P3] [I4].
+ * @covers open_slot move_unqueued_down move_timer find_unopened
+ * A slot of a higher level is opened, with a limit of 1 to 4 entries; the base is
+ * in the slot or in the one before it. At most as many entries move, and that
+ * much work is used up [P8]. The result is whether the slot is empty. No timer
+ * fires, all keep running [P1] [P3], and unqueued timers of one deadline keep
+ * their order: those started earlier are on a higher level, or earlier in the
+ * same list [P4]. Times are in their slots [I4].
  *
  * @proof few_mow
  * @each shapes few_mow
- * @flags --unwindset mow_until.0:20
- * @covers lawn_mow mow_slow mow_until index_last_tick
+ * @flags --unwindset mow_until.0:24,proof_any_index.0:65
+ * @covers lawn_mow mow_slow mow_until finish_mow find_first open_slots_of
+ *     index_last_tick
  * @unreached mow_slow: return 0; -- the callback does not mow
+ * @unreached finish_mow: $prepare_slots($mowing); -- only if there are more than
+ *     256 timers
  * A whole mow: as few_tick, and timers fire by deadline; the clock is right
  * afterward [P1] [P2] [P3] [P4] [P6] [P9].
  *
+ * @proof few_work
+ * @each shapes few_work
+ * @flags --unwindset mow_until.0:24,proof_any_index.0:65
+ * @covers mow_until open_slots_of find_first
+ * A mow with a limit of 1 to 6 entries besides the timers that it fires. It
+ * processes no more entries than that [P8]; if it stops for that reason, the
+ * timers that have not fired keep running, none is left behind [P4], and the
+ * bound is not after the time of the mow, so that lawn_mow() reports it [P2].
+ *
+ * @proof few_prepare
+ * @each shapes few_prepare
+ * @covers prepare_slots open_slot
+ * Slots are opened ahead of time, with work of 1 to 6 entries: as few_open; the
+ * base does not move.
+ *
  * @proof few_next
  * @each shapes few_next
- * @covers lawn_next find_earliest is_front_valid scan_slot
- *     scan_list scan_blades is_known_valid scan_known
- * @unreached scan_slot: $index->known = $slot; $index->known_time =
- *     $scan.next; $index->known_queue = $scan.queue; lawn__set_bound($lawn,
- *     $lawn->bound); -- takes eight entries in a slot
- * lawn_next() is exact, with or without a front or a known slot. So is the
- * bound afterward. All timers keep running [P2] [P3].
+ * @covers lawn_next find_earliest is_front_valid scan_slot find_first_slot
+ *     scan_list scan_blades
+ * lawn_next() is exact, with or without a front. So is the bound afterward. All
+ * timers keep running [P2] [P3], and unqueued timers of one deadline keep their
+ * order [P4].
  *
- * @proof few_any_start
- * @each shapes few_any_start
- * @covers append_to_blade lower_bound
- * With any times: the last part of a start of an idle timer, after it found or
- * claimed blade 0. The timer is appended and counted [P3] [P4] [P5]. Assumed:
- * what blades_find and blades_claim prove about the blade, and that the
- * deadline is within the three levels and before LAWN_LAST.
- *
- * @proof few_any_tick
- * @each shapes few_any_tick
- * @covers fire_timer
- * As few_tick, for unqueued timers, with any times.
+ * @proof few_looks
+ * @each shapes few_looks
+ * @covers find_earliest scan_slot scan_list scan_blades
+ * As few_next, if at most 1 to 3 entries are examined: no more are, and the
+ * result is not after the earliest deadline; if fewer were examined, it is exact
+ * [P2] [P8].
  */
 #include "few.h"
 
@@ -100,11 +114,17 @@
 #if !defined TUNING
 #define TUNING 0
 #endif
-#if !defined SLOT
-#define SLOT 7
-#endif
 #if !defined BUDGET
 #define BUDGET 1
+#endif
+#if !defined WORK
+#define WORK 1000
+#endif
+#if !defined LEVEL
+#define LEVEL 1
+#endif
+#if !defined DUE
+#define DUE 0
 #endif
 #if !defined LATER
 #define LATER 0
@@ -124,7 +144,6 @@ few_stop(void)
 {
     struct lawn_timer *timer = &timers[TIMER];
 
-    proof_any_high();
     proof_any_lawn(any_now());
     uint64_t count = lawn_count(&lawn);
     bool ran = lawn_pending(timer);
@@ -141,7 +160,6 @@ few_now(void)
 {
     uint64_t now = nondet_u64();
 
-    proof_any_high();
     proof_any_lawn(any_now());
     uint64_t count = lawn_count(&lawn);
     uint64_t before = lawn.now;
@@ -214,8 +232,7 @@ few_start(void)
     struct lawn_timer *timer = &timers[TIMER];
     uint64_t ttl = TTL;
 
-    proof_any_high();
-    proof_any_lawn(proof_high + NOW);
+    proof_any_lawn(HIGH + NOW);
     lawn.tuning.trial = TUNING == 1;
     lawn.tuning.bypass = TUNING == 2;
     lawn.plain_mask = TUNING == 0 ? UINT64_MAX : 0;
@@ -258,8 +275,9 @@ static bool
 before(uint32_t i, uint32_t j)
 {
     return deadlines[i] < deadlines[j] ||
-           (i < j && proof_place(i) == proof_place(j) &&
-            deadlines[i] == deadlines[j]);
+           (i < j && deadlines[i] == deadlines[j] &&
+            (proof_place(i) == proof_place(j) ||
+             (proof_place(i) >= LEVEL_0 && proof_place(j) >= LEVEL_0)));
 }
 
 /* Checks which timers fired, and returns how many were due by a time. last:
@@ -290,103 +308,153 @@ fired_by(uint64_t time, bool last)
     return due;
 }
 
+/* A mow that has begun. */
+static void
+begin_mow(struct lawn_mowing *mowing)
+{
+    lawn.mowing = mowing;
+    lawn.bound = 0;
+    lawn.wake = 0;
+}
+
 void
 few_tick(void)
 {
-    uint32_t slot = proof_slot_of[SLOT];
+    uint64_t tick = HIGH | DUE;
     uint64_t now = nondet_u64();
-    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, fire, NULL};
-    uint64_t time;
-    unsigned due;
+    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, WORK, fire, NULL};
 
-    proof_any_high();
     proof_any_lawn(now);
-    time = (lawn.index.base & ~(uint64_t)lawn.index.mask) | slot;
-    ASSUME(lawn__index_first_slot(&lawn.index) == slot && time <= now);
-#if defined MANY
-    lawn.tuning.many = true;
-    lawn.fetched = time;
-#endif
+    ASSUME(lawn__index_first_tick(&lawn.index) == tick && tick <= now &&
+           tick < lawn.index.horizon);
     uint64_t count = lawn_count(&lawn);
+    uint64_t moved = lawn.index.moved;
+    uint32_t slot = (uint32_t)tick & lawn.index.mask;
 
     remember();
-    lawn.mowing = &mowing;
-    lawn.bound = 0;
-    lawn.wake = 0;
-    lawn.index.base = time;
-    bool all = fire_tick(&mowing, slot, time);
+    begin_mow(&mowing);
+    lawn__index_set_base(&lawn.index, tick);
+    bool all = fire_tick(&mowing, slot, tick);
     if (all) {
-        lawn__index_clear_slot(&lawn.index, slot);
+        lawn__index_clear_tick(&lawn.index, slot);
     }
-    due = fired_by(time, false);
-    PROVE(all ? fires == due : mowing.left == 0,
-          "[P2] all due timers fired, or the budget is used up");
+    unsigned due = fired_by(tick, false);
+    PROVE(all ? fires == due : mowing.left == 0 || mowing.work == 0,
+          "[P2] all due timers fired, or budget or work are used up");
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
+    PROVE(mowing.work <= WORK && lawn.index.moved - moved == WORK - mowing.work,
+          "[P8] never more than the work");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
 
-void
-few_any_tick(void)
+/* Returns the level of an unqueued timer, from the end of its list. */
+static uint32_t
+level_now(uint32_t i)
 {
-    few_tick();
+    const struct lawn_link *link = timers[i].link.next;
+
+    for (uint32_t steps = 0; steps < PROOF_TIMERS; steps++) {
+        for (uint32_t slot = 0; slot < PROOF_SLOTS; slot++) {
+            if (link == &proof_unqueued[slot]) {
+                return slot >> PROOF_SLOT_BITS;
+            }
+        }
+        link = link->next;
+    }
+    return PROOF_LEVELS;
 }
 
-void
-few_any_start(void)
+/* Returns whether timer j is behind timer i in a list. */
+static bool
+is_behind(uint32_t i, uint32_t j)
 {
-    struct lawn_timer *timer = &timers[TIMER];
-    struct lawn_blade *blade = &proof_blades[0];
-    uint64_t ttl = nondet_u64();
+    const struct lawn_link *link = timers[i].link.next;
 
-    proof_any_high();
-    proof_any_lawn(any_now());
-    ASSUME(ttl != 0 && ttl != LAWN_NEVER);
-    ASSUME(blade->ttl == ttl ||
-           (lawn__list_empty(&blade->queue) && proof_blades[1].ttl != ttl &&
-            proof_blades[2].ttl != ttl && proof_blades[3].ttl != ttl));
-    uint64_t count = lawn_count(&lawn);
+    for (uint32_t steps = 0; steps < PROOF_TIMERS; steps++) {
+        if (link == &timers[j].link) {
+            return true;
+        }
+        link = link->next;
+    }
+    return false;
+}
 
-    timer->deadline = lawn__ticks_after(lawn.now, ttl);
-    ASSUME(timer->deadline != LAWN_LAST &&
-           (timer->deadline ^ lawn.index.base) >> PROOF_LEVELS == 0);
-    lawn.starts++;
-    remember();
-    append_to_blade(&lawn, timer, ttl, blade);
-    PROVE(lawn_pending(timer), "[P5] it runs");
-    PROVE(blade->queue.prev == &timer->link, "[P4] behind the others");
-    PROVE(same_but(TIMER), "[P5] the other timers are unchanged");
-    PROVE(lawn_count(&lawn) == count + 1, "[P3] it is counted");
-    PROVE(proof_valid(), "the lawn is valid");
-    PROOF_END();
+/* Returns whether unqueued timers with the same deadline are in the order of
+ * their starts: the earlier one on a higher level, or before the later one in
+ * the same list. */
+static bool
+in_order(void)
+{
+    for (uint32_t i = 0; i < PROOF_TIMERS; i++) {
+        for (uint32_t j = i + 1; j < PROOF_TIMERS; j++) {
+            if (proof_place(i) >= LEVEL_0 && proof_place(j) >= LEVEL_0 &&
+                deadlines[i] == deadlines[j]) {
+                uint32_t first = level_now(i);
+                uint32_t second = level_now(j);
+
+                if (first >= PROOF_LEVELS || first < second ||
+                    (first == second && !is_behind(i, j))) {
+                    return false;
+                }
+            }
+        }
+    }
+    return true;
 }
 
 void
 few_open(void)
 {
-    uint32_t slot = proof_slot_of[SLOT];
-    uint64_t now;
-    struct lawn_mowing mowing = {&lawn, 1, 1, fire, NULL};
+    struct lawn_mowing mowing = {&lawn, 1, 1, 100, fire, NULL};
 
-    proof_any_high();
-    now = proof_high + NOW;
-    proof_any_lawn(now);
-    uint64_t time = lawn__index_slot_start(&lawn.index, slot);
-    uint64_t end = lawn__index_slot_end(&lawn.index, slot);
-    ASSUME(lawn__index_first_slot(&lawn.index) == slot && time <= now);
+    proof_any_lawn(any_now());
+    uint32_t slot = lawn__index_slot_at(&lawn.index, LEVEL, HIGH | DUE);
     uint64_t count = lawn_count(&lawn);
+    uint64_t moved = lawn.index.moved;
+    uint64_t base = lawn.index.base;
 
+    ASSUME(lawn__index_slots_ahead(&lawn.index, slot) < 2);
     remember();
-    lawn.mowing = &mowing;
-    lawn.bound = 0;
-    lawn.wake = 0;
-    open_slot(&lawn, slot);
-    PROVE(lawn.index.base >= time && lawn.index.base <= end,
-          "[I4] the base is in the slot");
-    PROVE((proof_occupied[0] >> slot & 1) == 0, "the slot is done");
+    PROVE(in_order(), "the shape is in order");
+    begin_mow(&mowing);
+    bool empty = open_slot(&mowing, slot, WORK);
+    moved = lawn.index.moved - moved;
+    PROVE(moved <= WORK && mowing.work == 100 - moved,
+          "[P8] no more entries than the limit move");
+    PROVE(empty == (lawn__list_empty(&proof_unqueued[slot]) &&
+                    proof_first[slot] == LAWN_INDEX_NONE) &&
+              (empty || moved == WORK),
+          "[P8] returns whether the slot is empty");
+    PROVE(empty == !lawn__index_marked(&lawn.index, slot), "[I5] the mark");
+    PROVE(lawn.index.base == base, "the base stays");
     PROVE(same_but(PROOF_TIMERS), "[P3] all timers are unchanged");
     PROVE(lawn_count(&lawn) == count && fires == 0, "[P1] none fires");
+    PROVE(in_order(), "[P4] timers keep their order");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_prepare(void)
+{
+    struct lawn_mowing mowing = {&lawn, 1, 1, WORK, fire, NULL};
+
+    proof_any_lawn(any_now());
+    uint64_t count = lawn_count(&lawn);
+    uint64_t moved = lawn.index.moved;
+    uint64_t base = lawn.index.base;
+
+    remember();
+    begin_mow(&mowing);
+    prepare_slots(&mowing);
+    PROVE(mowing.work <= WORK && lawn.index.moved - moved == WORK - mowing.work,
+          "[P8] never more than the work");
+    PROVE(lawn.index.base == base, "the base stays");
+    PROVE(same_but(PROOF_TIMERS), "[P3] all timers are unchanged");
+    PROVE(lawn_count(&lawn) == count && fires == 0, "[P1] none fires");
+    PROVE(in_order(), "[P4] timers keep their order");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
@@ -394,11 +462,9 @@ few_open(void)
 void
 few_mow(void)
 {
-    proof_any_high();
-    uint64_t before_now = proof_high + NOW;
-    uint64_t now = proof_high + LATER;
+    uint64_t now = HIGH + LATER;
 
-    proof_any_lawn(before_now);
+    proof_any_lawn(HIGH + NOW);
     uint64_t count = lawn_count(&lawn);
 
     remember();
@@ -409,6 +475,32 @@ few_mow(void)
           "[P2] all due timers fired, or the budget is used up");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(lawn.now == now && lawn.mowing == NULL, "[P9] it is that late");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_work(void)
+{
+    uint64_t now = HIGH + LATER;
+    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, WORK, fire, NULL};
+
+    proof_any_lawn(now);
+    uint64_t count = lawn_count(&lawn);
+    uint64_t moved = lawn.index.moved;
+
+    remember();
+    begin_mow(&mowing);
+    mow_until(&mowing, now);
+    lawn.mowing = NULL;
+    unsigned due = fired_by(now, false);
+    PROVE(mowing.work <= WORK && lawn.index.moved - moved == WORK - mowing.work,
+          "[P8] never more than the work");
+    PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
+    PROVE(fires == due || mowing.left == 0 ||
+              (mowing.work == 0 && lawn.bound <= now),
+          "[P2] all due timers fired, or the mow says that it stopped early");
+    PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }
@@ -428,11 +520,21 @@ earliest(void)
     return first;
 }
 
+static void
+any_front(void)
+{
+#if defined FRONT
+    lawn.front = FRONT == IDLE    ? NULL
+                 : FRONT <= LAST  ? proof_queue(FRONT, 0)
+                                  : proof_queue(FRONT, HIGH | DUE);
+#endif
+}
+
 void
 few_next(void)
 {
-    proof_any_high();
     proof_any_lawn(any_now());
+    any_front();
     uint64_t count = lawn_count(&lawn);
 
     remember();
@@ -440,6 +542,31 @@ few_next(void)
     PROVE(lawn.bound == earliest(), "and the bound is exact");
     PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
           "[P3] all timers are unchanged");
+    PROVE(in_order(), "[P4] timers keep their order");
+    PROVE(proof_valid(), "the lawn is valid");
+    PROOF_END();
+}
+
+void
+few_looks(void)
+{
+    struct lawn_search search;
+
+    proof_any_lawn(any_now());
+    uint64_t looked = lawn.looked;
+    uint64_t count = lawn_count(&lawn);
+
+    remember();
+    uint64_t next = find_earliest(&lawn, &search, WORK);
+    PROVE(lawn.looked - looked <= WORK, "[P8] no more are examined");
+    PROVE(next <= earliest(), "[P2] not too late");
+    PROVE(next == earliest() || lawn.looked - looked == WORK,
+          "[P2] exact, if that suffices");
+    PROVE(search.next >= earliest(), "[P2] found or not");
+    PROVE(lawn.bound == next, "the bound");
+    PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
+          "[P3] all timers are unchanged");
+    PROVE(in_order(), "[P4] timers keep their order");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
 }

@@ -1,123 +1,228 @@
-/* index_marks.c - the bitmap of the index: src/core/index.h, index.c.
+/* index_marks.c - which slots of the index are marked, and the times that are
+ * kept with the marks: src/core/index.h, index.c.
  *
- * For every bitmap of 64 words of 64 bits (8 bits per digit need 32 words), so
- * for every slot below 4096.
+ * For 4, 6, 7 and 8 bits of slot numbers (a level has 16 slots, or 1, 2 or 4
+ * words of 64): any level, any marks, any base, any times.
  *
- * @flags --unwind 66
- * @without --conversion-check: __builtin_ctzll() of a word that is not 0 is
- *     below 64
- * @covers lawn__index_first_slot lawn__index_mark_slot lawn__index_clear_slot lawn__index_forget_known
- *     lawn__index_clamp_bits lawn__index_count_lists lawn__index_count_slots lawn__index_count_words
+ * @flags --unwind 10 -DNDEBUG
+ * @sources src/core/index.c
+ * @without --conversion-check: numbers of slots are small parts of 64-bit
+ *     numbers
+ * @without --unsigned-overflow-check: slots are counted modulo the slots of a
+ *     level
  *
- * @proof index_first
- * The first marked slot is marked, and no earlier slot is; or no slot is
- * marked.
+ * @proof index_first_4
+ * @flags -DSLOT_BITS=4
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_6
+ * @flags -DSLOT_BITS=6
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_7
+ * @flags -DSLOT_BITS=7
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * @proof index_first_8
+ * @flags -DSLOT_BITS=8
+ * @covers lawn__index_first_slot lawn__index_slots_ahead lawn__index_first_tick
+ * The first marked slot of a level is marked, and no slot between that of the
+ * base and this one is; or no slot of the level is marked.
  *
- * @proof index_mark
- * Marking and clearing a slot changes its bit and no other. The field "words"
- * has a bit for each word that is not 0, before and after.
- *
- * @proof index_known
- * The known slot is forgotten only if an earlier time was inserted into it.
+ * @proof index_mark_4
+ * @flags -DSLOT_BITS=4
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_6
+ * @flags -DSLOT_BITS=6
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_7
+ * @flags -DSLOT_BITS=7
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * @proof index_mark_8
+ * @flags -DSLOT_BITS=8
+ * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
+ *     lawn__index_clear_tick lawn__index_marked
+ * Adding a time to a slot, and clearing a slot: the slot's mark, and no other
+ * mark of its level or of another one, changes. A slot is marked if and only if
+ * it has an earliest time, and a level above 0 if and only if it has a marked
+ * slot. The earliest time of a slot is not after a time added to it [I5]. The
+ * horizon is not after the first tick of a slot of a higher level that gets a
+ * time [I10], and not raised.
  *
  * @proof index_sizes
- * @sources src/core/index.c
+ * @covers lawn__index_clamp_bits lawn__index_count_lists
+ *     lawn__index_count_slots lawn__index_count_words count_levels
+ *     count_level_words
  * For every requested number of bits: 4 to 8, with the slots and words for it.
+ * The condition lawn_index_sized that proofs/wp assumes holds of these numbers.
  */
 #include "index.h"
 #include "proof.h"
 
-#define PROOF_WORDS 64u
+#if !defined SLOT_BITS
+#define SLOT_BITS 8
+#endif
+#define SLOTS (1u << SLOT_BITS)
+#define WORDS (SLOT_BITS < 6 ? 1 : SLOTS / 64)
+#define LEVELS ((64 - SLOT_BITS + SLOT_BITS - 2) / (SLOT_BITS - 1) + 1)
 
 static struct lawn_index index;
-static uint64_t occupied[PROOF_WORDS];
+static uint64_t occupied[LEVELS * WORDS];
+static uint16_t first[LEVELS * SLOTS];
+static uint64_t earliest[LEVELS * SLOTS];
 
-/* An arbitrary bitmap [I5]. Only those bits of "words" that matter are
- * constrained. */
-static bool
-proof_word(uint32_t word)
+static void
+proof_any_index(void)
 {
-    return ((index.words >> word & 1) != 0) == (occupied[word] != 0);
+    index.slot_bits = SLOT_BITS;
+    index.bits = SLOT_BITS - 1;
+    index.mask = SLOTS - 1;
+    index.words = WORDS;
+    index.occupied = occupied;
+    index.first = first;
+    index.earliest = earliest;
+    index.levels = nondet_u32();
+    index.base = nondet_u64();
+    index.horizon = nondet_u64();
+    index.prepare = nondet_u64();
 }
 
+/* Whether a slot of a level is marked. */
 static bool
-proof_bit(uint32_t slot)
+proof_bit(uint32_t level, uint32_t digit)
 {
-    return (occupied[slot / 64] >> (slot % 64) & 1) != 0;
+    return (occupied[level * index.words + digit / 64] >> (digit % 64) & 1) !=
+           0;
+}
+
+/* Whether a level has a marked slot. */
+static bool
+proof_used(uint32_t level)
+{
+    uint64_t any = 0;
+
+    for (uint32_t i = 0; i < WORDS; i++) {
+        any |= occupied[level * WORDS + i];
+    }
+    return any != 0;
+}
+
+/* An arbitrary bitmap of a level. */
+static void
+proof_any_marks(uint32_t level)
+{
+    for (uint32_t i = 0; i < WORDS; i++) {
+        uint64_t word = nondet_u64();
+
+#if SLOT_BITS < 6
+        ASSUME(word >> SLOTS == 0);
+#endif
+        occupied[level * WORDS + i] = word;
+    }
+    ASSUME(level == 0 ||
+           ((index.levels >> level & 1) != 0) == proof_used(level));
+}
+
+static uint32_t
+proof_ahead(uint32_t level, uint32_t digit)
+{
+    return (digit - (uint32_t)(index.base >> (level * index.bits))) &
+           index.mask;
 }
 
 static void
-proof_any_marks(void)
+proof_first(void)
 {
-    uint32_t i;
-
-    index.occupied = occupied;
-    index.words = nondet_u64();
-    for (i = 0; i < PROOF_WORDS; i++) {
-        occupied[i] = nondet_u64();
-        ASSUME(proof_word(i));
-    }
-}
-
-void
-index_first(void)
-{
+    uint32_t level = nondet_u32();
     uint32_t other = nondet_u32();
-    uint32_t slot;
 
-    proof_any_marks();
-    ASSUME(other < PROOF_WORDS * 64 && proof_bit(other));
-    slot = lawn__index_first_slot(&index);
-    PROVE(slot < PROOF_WORDS * 64, "[P2] there is one");
-    PROVE(proof_bit(slot), "[I5] it is marked");
-    PROVE(slot <= other, "[P2] none before it is");
-    index.words = 0;
-    PROVE(lawn__index_first_slot(&index) == LAWN_INDEX_NONE, "none");
+    proof_any_index();
+    ASSUME(level < LEVELS && other <= index.mask);
+    proof_any_marks(level);
+    uint32_t slot = lawn__index_first_slot(&index, level);
+
+    PROVE((slot == LAWN_INDEX_NONE) == !proof_used(level), "if there is one");
+    PROVE(level > 0 || slot == LAWN_INDEX_NONE ||
+              lawn__index_first_tick(&index) ==
+                  index.base + proof_ahead(0, slot),
+          "[P2] the tick of a slot of level 0");
+    PROVE(level > 0 || slot != LAWN_INDEX_NONE ||
+              lawn__index_first_tick(&index) == LAWN_NEVER,
+          "no tick");
+    ASSUME(slot != LAWN_INDEX_NONE);
+    PROVE(slot >> index.slot_bits == level, "[P2] of that level");
+    PROVE(proof_bit(level, slot & index.mask), "[I5] it is marked");
+    PROVE(lawn__index_slots_ahead(&index, slot) ==
+              proof_ahead(level, slot & index.mask),
+          "as far ahead as it is");
+    PROVE(!proof_bit(level, other) || proof_ahead(level, slot & index.mask) <=
+                                          proof_ahead(level, other),
+          "[P2] none before it is");
     PROOF_END();
 }
 
-void
-index_mark(void)
+static void
+proof_mark(void)
 {
     uint32_t slot = nondet_u32();
     uint32_t other = nondet_u32();
-    uint32_t word = nondet_u32();
-    bool was;
-
-    proof_any_marks();
-    ASSUME(slot < PROOF_WORDS * 64 && other < PROOF_WORDS * 64);
-    ASSUME(other != slot && word < PROOF_WORDS);
-    was = proof_bit(other);
-    if (nondet_bool()) {
-        lawn__index_mark_slot(&index, slot);
-        PROVE(proof_bit(slot), "[I5] is marked");
-    } else {
-        lawn__index_clear_slot(&index, slot);
-        PROVE(!proof_bit(slot), "[I5] is not marked");
-    }
-    PROVE(proof_bit(other) == was, "[I5] others stay");
-    PROVE(proof_word(word), "[I5] words agree");
-    PROOF_END();
-}
-
-void
-index_known(void)
-{
-    uint32_t slot = nondet_u32();
     uint64_t time = nondet_u64();
-    uint32_t known = nondet_u32();
-    uint64_t known_time = nondet_u64();
 
-    index.known = known;
-    index.known_time = known_time;
-    lawn__index_forget_known(&index, slot, time);
-    PROVE(index.known == known || index.known == LAWN_INDEX_NONE, "or none");
-    PROVE(index.known != slot || time >= index.known_time ||
-              slot == LAWN_INDEX_NONE,
-          "[I10] nothing before the known time");
-    PROVE((slot == known && time < known_time) ||
-              index.known_time == known_time,
-          "[P8] else it stays");
+    proof_any_index();
+    uint64_t horizon = index.horizon;
+    uint64_t prepare = index.prepare;
+    ASSUME(slot < LEVELS * SLOTS && other != slot);
+    ASSUME(other < LEVELS * SLOTS && time <= LAWN_LAST);
+    uint32_t level = slot >> index.slot_bits;
+    uint32_t second = other >> index.slot_bits;
+    proof_any_marks(level);
+    if (second != level) {
+        proof_any_marks(second);
+    }
+    earliest[slot] = nondet_u64();
+    earliest[other] = nondet_u64();
+    first[slot] = LAWN_INDEX_NONE;
+    ASSUME(proof_bit(level, slot & index.mask) == (earliest[slot] != LAWN_NEVER));
+    ASSUME(proof_bit(second, other & index.mask) ==
+           (earliest[other] != LAWN_NEVER));
+    if (earliest[slot] != LAWN_NEVER && level > 0) {
+        ASSUME(horizon <= earliest[slot] >> (level * index.bits)
+                                                << (level * index.bits));
+        ASSUME(earliest[slot] >> (level * index.bits) ==
+               time >> (level * index.bits));
+    }
+    uint64_t was = earliest[slot];
+    uint64_t others = earliest[other];
+
+    if (nondet_bool()) {
+        lawn__index_note(&index, slot, time);
+        PROVE(lawn__index_marked(&index, slot), "[I5] is marked");
+        PROVE(earliest[slot] == (time < was ? time : was), "[I5] the earliest");
+        PROVE(level == 0 || index.horizon <= time >> (level * index.bits)
+                                                  << (level * index.bits),
+              "[I10] not after the first tick of the slot");
+        PROVE(index.horizon <= horizon && index.prepare <= prepare,
+              "[I10] not raised");
+    } else {
+        if (level > 0) {
+            lawn__index_clear_slot(&index, slot);
+        } else {
+            lawn__index_clear_tick(&index, slot);
+        }
+        PROVE(!lawn__index_marked(&index, slot), "[I5] is not marked");
+        PROVE(index.horizon == horizon && index.prepare == prepare, "stay");
+    }
+    PROVE(proof_bit(level, slot & index.mask) == (earliest[slot] != LAWN_NEVER),
+          "[I5] mark and earliest time agree");
+    PROVE(proof_bit(second, other & index.mask) == (others != LAWN_NEVER) &&
+              earliest[other] == others,
+          "[I5] others stay");
+    PROVE(level == 0 ||
+              ((index.levels >> level & 1) != 0) == proof_used(level),
+          "[I5] its level agrees");
+    PROVE(second == 0 ||
+              ((index.levels >> second & 1) != 0) == proof_used(second),
+          "[I5] others agree");
     PROOF_END();
 }
 
@@ -126,18 +231,43 @@ index_sizes(void)
 {
     unsigned wanted = nondet_u32();
     unsigned bits = lawn__index_clamp_bits(wanted);
-    size_t slots;
 
     PROVE(bits >= LAWN_INDEX_BITS_MIN && bits <= LAWN_INDEX_BITS_MAX, "4 to 8");
     PROVE(wanted < LAWN_INDEX_BITS_MIN || wanted > LAWN_INDEX_BITS_MAX ||
               bits == wanted,
           "the requested number, if it is supported");
-    slots = lawn__index_count_slots(bits);
-    PROVE(slots < LAWN_INDEX_NONE, "every slot has a number");
-    PROVE(slots * lawn__index_count_lists(bits) <= 8192, "lists");
+    size_t slots = lawn__index_count_slots(bits);
+    size_t words = lawn__index_count_words(bits);
+    size_t levels = slots >> bits;
+    PROVE(slots == levels << bits && levels <= LAWN_INDEX_LEVELS_MAX,
+          "whole levels, not too many");
+    PROVE(slots < LAWN_INDEX_NONE && slots <= 4096, "every slot has a number");
+    PROVE(slots * lawn__index_count_lists(bits) <= 16384, "lists");
     PROVE(lawn__index_count_lists(bits) <= LAWN_INDEX_LISTS_MAX,
           "lists of a slot");
-    PROVE(lawn__index_count_words(bits) <= PROOF_WORDS, "a bit for each word");
-    PROVE(lawn__index_count_words(bits) * 64 >= slots, "a bit for each slot");
+    PROVE((levels - 1) * (bits - 1) < 64 &&
+              (levels - 1) * (bits - 1) + bits >= 64,
+          "[I4] the highest level reaches all times");
+    size_t per_level = words / levels;
+    uint32_t mask = (1u << bits) - 1;
+    PROVE(per_level * levels == words && per_level <= 4 &&
+              (per_level & (per_level - 1)) == 0,
+          "as many words for each level");
+    PROVE(mask / 64 < per_level, "a bit for each slot of a level");
     PROOF_END();
 }
+
+#define PROOF(name, what)                                                      \
+    void name(void)                                                            \
+    {                                                                          \
+        what();                                                                \
+    }
+
+PROOF(index_first_4, proof_first)
+PROOF(index_first_6, proof_first)
+PROOF(index_first_7, proof_first)
+PROOF(index_first_8, proof_first)
+PROOF(index_mark_4, proof_mark)
+PROOF(index_mark_6, proof_mark)
+PROOF(index_mark_7, proof_mark)
+PROOF(index_mark_8, proof_mark)
