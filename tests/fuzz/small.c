@@ -47,7 +47,7 @@ struct small {
 };
 
 static struct small small;
-static _Alignas(64) unsigned char small_memory[16384];
+static _Alignas(64) unsigned char small_memory[20480];
 /* Images of new lawns, by the first two bytes of a case. */
 static unsigned char *small_new[256][256];
 static struct lawn_timer small_places[SMALL_PLACES];

@@ -252,6 +252,7 @@ TEST(lawn_next_is_bounded_though_thousands_of_blades_were_emptied)
 
         CHECK(stop(&s, 0));
         CHECK(stop(&s, 1));
+        CHECK_EQ(lawn_next(s.lawn), LAWN_NEVER);
         start_at(&s, 2, 2 * FAR);
         while (next != 2 * FAR) {
             struct lawn_counters before = stats_of(&s);
