@@ -176,7 +176,7 @@ proof_first_time(uint32_t slot, bool early)
 }
 
 /* Marks the slots in use, and those that MARKS gives. EARLY gives the slots whose
- * earliest time is too early, and, in bit 12, whether the horizon is. */
+ * earliest time is too early; with LOW the horizon is too early. */
 static void
 proof_any_marks(void)
 {
@@ -205,9 +205,9 @@ proof_any_marks(void)
             }
         }
     }
-    if ((EARLY >> 12 & 1) != 0) {
-        lawn.index.horizon = 0;
-    }
+#if defined LOW
+    lawn.index.horizon = 0;
+#endif
 }
 
 /* An arbitrary TTL, or the one that TTLS gives for a blade: 8 for any long
@@ -254,10 +254,17 @@ proof_any_clock(uint64_t now)
     lawn.tuning.seen_misses = nondet_u64();
     lawn.plain_mask = lawn.tuning.trial || lawn.tuning.bypass ? 0 : UINT64_MAX;
     lawn__move_clock(&lawn, now);
-    lawn.starts = UINT64_MAX - nondet_u8();
     lawn.misses = nondet_u64();
+#if defined COUNTED /* given, so that the lawn is known to be small */
+    lawn.starts = UINT64_MAX - 100;
+    lawn.stops = 7;
+    lawn.fires = 9;
+    lawn.index.prepare = 0;
+#else
+    lawn.starts = UINT64_MAX - nondet_u8();
     lawn.stops = nondet_u8();
     lawn.fires = nondet_u8();
+#endif
     /* starts approaches 0 by counting up: see tuning.h. */
     lawn.tuning.starts = lawn.stops + lawn.fires - lawn.starts;
 #if defined BOUND
