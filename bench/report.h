@@ -32,7 +32,7 @@ const char *report_class_of(const struct contender *contender);
 void report_put_text(FILE *out, const char *text);
 void report_put_count(FILE *out, uint64_t n);
 
-/* The page up to where the JSON goes, and from there on: page.html, page.css
+/* The page before and after the JSON: page.html, page.css
  * and page.js of bench/report/, made into C by mk/bench.mk. */
 extern const unsigned char report_page_head[];
 extern const size_t report_page_head_size;

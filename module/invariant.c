@@ -1,5 +1,5 @@
 /* invariant.c - stops the server when a rule is violated. Outside of a server,
- * in a test or a fuzzer, the message goes to stderr. */
+ * in a test or a fuzzer, the message is printed to stderr. */
 #include "invariant.h"
 
 #include "redismodule_api.h"

@@ -149,8 +149,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
 
 /* TIMELINES */
 
-/* If there is no memory for the heap, the event goes to the lawn if its time
- * allows that. */
+/* If there is no memory for the heap, the event is put into the lawn if its
+ * time allows that. */
 bool
 queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
                    struct event *event, uint64_t ttl, uint64_t time)

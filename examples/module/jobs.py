@@ -15,7 +15,7 @@ waits while the server is down, loading, or refuses writes.
 A job is leased to a worker for some seconds. When it is done, the worker acknowledges
 it. If it fails, it is delivered again after a delay that doubles each time. If the
 worker dies, it is delivered again when the lease ends; while the worker lives, a
-heartbeat extends the lease. A job that has used up its tries goes to the stream
+heartbeat extends the lease. A job that has used up its tries is moved to the stream
 KEY:dead, from which "dead --retry" returns it to the queue.
 
 At least once means that a job can be started twice: a worker that was suspended for

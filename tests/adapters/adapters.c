@@ -258,7 +258,7 @@ TEST(a_timer_is_not_always_late)
     stage_end(&stage);
 }
 
-TEST(a_deadline_is_kept_though_nobody_has_read_the_clock_for_long)
+TEST(a_deadline_is_kept_after_long_without_a_reading_of_the_clock)
 {
     struct stage stage;
     struct witness witness = {.begin = 0};
@@ -817,7 +817,7 @@ detach_another(struct stage *stage)
     lawn_loop_start(stage->loop, &stage->timers[1], 2 * LAWN_LOOP_MS);
 }
 
-TEST(a_loop_comes_and_goes_while_the_host_runs)
+TEST(a_loop_is_made_and_freed_while_the_host_runs)
 {
     struct stage stage;
     struct lawn_loop_timer timers[2] = {{.fire = fire}, {.fire = fire}};
@@ -915,7 +915,7 @@ slow_clock(void *context)
     return clock_now() / 2;
 }
 
-TEST(a_wake_up_that_comes_too_early_is_set_anew)
+TEST(a_wake_up_that_comes_too_early_is_set_again)
 {
     const struct lawn_loop_options options = {.clock = slow_clock};
     struct stage stage;

@@ -361,7 +361,7 @@ TEST(the_timeout_is_moved_earlier_whatever_is_under_way)
     stage_close(&stage);
 }
 
-TEST(with_the_last_timer_the_timeout_is_cancelled)
+TEST(with_the_last_timer_the_timeout_is_canceled)
 {
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
@@ -385,7 +385,7 @@ TEST(with_the_last_timer_the_timeout_is_cancelled)
 }
 
 /* By a user that cancels all requests in flight. */
-TEST(a_timeout_that_others_cancel_is_set_anew)
+TEST(a_timeout_that_others_cancel_is_set_again)
 {
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};

@@ -418,7 +418,7 @@ record() {
     done
     words=("lawn-bench: cannot write none/trace: No such file")
     fails 4 --record none/trace
-    # The exit status goes to a file: head may close its input before it prints.
+    # The exit status is written to a file: head may close its input before it prints.
     run bash -c '{ "$0" bench --record - --n 1M; echo $? >code; } | head -n 1' "$lawn"
     [ "$output" = "# lawn trace 1" ]
     [ "$(cat code)" = 4 ]

@@ -398,7 +398,7 @@ PYTHON
 }
 
 @test "a closed pipe ends it without a word" {
-    # The exit status goes to a file: head may close its input before it prints.
+    # The exit status is written to a file: head may close its input before it prints.
     run bash -c '{ yes 1,k,1,1,1,set,9 | "$0" trace convert --from twitter
         echo $? >code; } | head -n 1' "$lawn"
     [ "$output" = "# lawn trace 1" ]

@@ -150,7 +150,7 @@ TEST(a_crew_whose_stops_are_wrong_is_refused)
     CHECK(is_refused(&broken, "wrong timers are still running"));
 }
 
-TEST(a_crew_that_forgets_who_is_left_is_refused)
+TEST(a_crew_that_forgets_the_remaining_timers_is_refused)
 {
     struct crew broken = *whole;
 

@@ -251,7 +251,7 @@ close_at_20(void)
     EXPECT(scene.left == 1);
 }
 
-SCENARIO(what_is_started_for_after_the_end_is_left,
+SCENARIO(a_timer_started_for_after_the_end_is_left,
          .setup = setup_later_than_the_end,
          .threads = {serve_when_closed, close_at_20},
          .finish = scene_finish_closed, .delays = true);

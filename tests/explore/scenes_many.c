@@ -45,7 +45,7 @@ SCENARIO(a_move_to_another_worker_meets_a_firing, .setup = setup_two_due,
 SCENARIO(a_move_to_another_worker_meets_a_stop, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_0, scene_stop_0},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
-SCENARIO(a_timer_moves_to_and_fro, .setup = setup_two_due,
+SCENARIO(a_timer_moves_there_and_back, .setup = setup_two_due,
          .threads = {scene_serve, scene_serve, move_0, move_0_back},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
@@ -368,7 +368,7 @@ setup_by_ttl(void)
 SCENARIO(a_start_meets_lawns_on_their_way, .setup = setup_by_ttl,
          .threads = {scene_serve, attach_and_serve, scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
-SCENARIO(a_restart_goes_to_another_lawn, .setup = setup_by_ttl,
+SCENARIO(a_restart_moves_to_another_lawn, .setup = setup_by_ttl,
          .threads = {scene_serve, keep_0, move_0_back}, .daemons = 1,
          .finish = scene_finish, .delays = true);
 

@@ -127,7 +127,7 @@ stop_change_and_start_0(void)
     }
 }
 
-SCENARIO(a_timer_with_another_callback_is_due_as_it_comes_up,
+SCENARIO(a_timer_with_another_callback_is_due_as_it_fires,
          .setup = setup_due_to_change,
          .threads = {scene_serve, stop_change_and_start_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
@@ -430,7 +430,7 @@ finish_own_clock(void)
     scene_finish();
 }
 
-SCENARIO(who_moves_the_clock_wakes_the_worker, .setup = setup_own_clock,
+SCENARIO(a_call_that_moves_the_clock_wakes_the_worker, .setup = setup_own_clock,
          .threads = {scene_serve, scene_start_0_for_20, move_own_clock},
          .daemons = 1, .finish = finish_own_clock, .delays = true);
 
@@ -454,7 +454,7 @@ SCENARIO(a_start_meets_a_stop_sync_of_a_stopped_timer, .setup = setup_stopped,
 SCENARIO(a_stopped_timer_is_freed_that_is_on_the_lawn, .setup = setup_stopped,
          .threads = {scene_serve, scene_stop_sync_and_free_0}, .daemons = 1,
          .finish = scene_finish, .delays = true);
-SCENARIO(a_stopped_timer_comes_up_while_two_start_it, .setup = setup_stopped,
+SCENARIO(a_stopped_timer_is_reached_while_two_start_it, .setup = setup_stopped,
          .threads = {scene_serve, scene_start_0_for_20, start_0_for_30},
          .daemons = 1, .finish = scene_finish, .delays = true);
 SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
@@ -559,7 +559,7 @@ finish_checked(void)
     scene_finish();
 }
 
-SCENARIO(a_start_in_the_mail_is_written_anew_while_that_is_read,
+SCENARIO(a_start_in_the_mail_is_written_again_while_it_is_read,
          .setup = setup_idle,
          .threads = {scene_serve, start_0_for_30_more,
                      start_0_for_30_more_later},

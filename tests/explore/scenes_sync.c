@@ -12,7 +12,8 @@ start_and_stop_0(void)
     (void)scene_stop(0);
 }
 
-SCENARIO(a_wait_goes_on_after_another_start_and_stop, .setup = scene_setup_held,
+SCENARIO(a_wait_continues_after_another_start_and_stop,
+         .setup = scene_setup_held,
          .threads = {scene_serve, scene_stop_sync_0, start_and_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
@@ -31,7 +32,7 @@ setup_two_held(void)
     scene_ready();
 }
 
-SCENARIO(a_wait_goes_on_after_a_start_and_a_stop_elsewhere,
+SCENARIO(a_wait_continues_after_a_start_and_a_stop_elsewhere,
          .setup = setup_two_held,
          .threads = {scene_serve, scene_serve, scene_stop_sync_0,
                      start_and_stop_0_on_1},

@@ -148,7 +148,7 @@ sleep_finish(void)
 SCENARIO(self_a_lost_wakeup_is_found_out, .setup = toy_setup,
          .threads = {sleep_badly, bring_job}, .finish = sleep_finish,
          .broken = true);
-SCENARIO(self_a_sleeper_who_looks_again_is_woken, .setup = toy_setup,
+SCENARIO(self_a_sleeper_that_looks_again_is_woken, .setup = toy_setup,
          .threads = {sleep_well, bring_job}, .finish = sleep_finish,
          .delays = true);
 
@@ -186,10 +186,10 @@ raise_flag_late(void)
 
 SCENARIO(self_a_use_of_freed_memory_is_found_out, .setup = toy_setup,
          .threads = {wait_then_free, raise_flag_early}, .broken = true);
-SCENARIO(self_one_who_yields_is_let_go_when_the_word_changes,
+SCENARIO(self_a_fibre_that_yields_runs_when_the_word_changes,
          .setup = toy_setup, .threads = {wait_then_free, raise_flag_late},
          .delays = true);
-SCENARIO(self_one_who_yields_for_ever_is_found_out, .setup = toy_setup,
+SCENARIO(self_a_fibre_that_yields_forever_is_found_out, .setup = toy_setup,
          .threads = {wait_for_flag, count_well}, .broken = true);
 
 /* A lock taken by two fibres. */

@@ -151,7 +151,7 @@ TEST(a_regex_sees_the_beginning_of_a_long_line)
     CHECK_LONG("/^(a)/", most, "z", "<a>");
 }
 
-TEST(json_values_are_keys_as_strings_or_as_they_stand)
+TEST(json_values_are_keys_as_strings_or_as_written)
 {
     CHECK_FIELD(".a", -1, "{\"a\":\"x y\"}", "<x y>");
     CHECK_FIELD(".a", -1, "{\"a\":\"\"}", "<>");

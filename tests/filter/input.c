@@ -293,7 +293,7 @@ input_expect_rest(const struct input *input, const char *bytes)
     input_expect_parts(input, bytes, input->over ? strlen(bytes) : lines);
 }
 
-TEST(the_rest_of_an_input_is_what_was_read_and_not_returned)
+TEST(the_rest_of_an_input_has_the_bytes_not_yet_returned)
 {
     struct input input;
     struct input_file file = input_open_bytes(&input, "a\nbc\nd", 6);

@@ -289,7 +289,8 @@ fuzz_same(struct queue *queue, struct fuzz_held *all, uint64_t greatest)
         small_expect(there == all[i].there, "Q1: an event is there or not");
         count += there;
         if (there) {
-            small_expect(event.lease.token == all[i].token, "who has it");
+            small_expect(event.lease.token == all[i].token,
+                         "the token of its lease");
             small_expect(all[i].token == 0 || event.lease.end == all[i].end,
                          "until when");
             small_expect(event.due == all[i].due, "when it is due");

@@ -266,7 +266,7 @@ TEST(args_a_syntax_error_quotes_the_beginning_of_a_long_word)
               ARGS_NEAR(""));
 }
 
-TEST(args_mpush_wants_as_many_pairs_as_it_says)
+TEST(args_mpush_wants_as_many_pairs_as_its_count)
 {
     static const struct {
         const char *text;
@@ -534,7 +534,7 @@ TEST(args_scan_reads_a_cursor_and_options)
     }
 }
 
-TEST(args_single_options_stand_alone)
+TEST(args_single_options_accept_nothing_after_them)
 {
     struct bytes words[] = {bytes_of("COUNT"),   bytes_of("5"),
                             bytes_of("meta"),    bytes_of("due"),

@@ -17,7 +17,7 @@ lease_of(struct fake *fake, const char *id)
     return event;
 }
 
-TEST(commands_lease_lends_what_is_due_and_keeps_it)
+TEST(commands_lease_lends_due_events_and_keeps_them)
 {
     struct fake *fake = scene_begin();
 
@@ -106,7 +106,7 @@ TEST(commands_lease_that_has_ended_is_due_once_more)
     scene_end(fake);
 }
 
-TEST(commands_ack_after_the_end_counts_if_nobody_else_has_it)
+TEST(commands_ack_after_the_end_counts_if_no_other_owner_has_it)
 {
     struct fake *fake = scene_begin();
 
@@ -381,7 +381,7 @@ TEST(commands_that_change_a_dead_event_bring_it_back)
     scene_end(fake);
 }
 
-TEST(commands_touch_takes_an_event_from_who_has_it)
+TEST(commands_touch_takes_an_event_from_its_owner)
 {
     struct fake *fake = scene_begin();
 
@@ -840,7 +840,7 @@ TEST(commands_push_drops_what_is_dead)
     scene_end(fake);
 }
 
-TEST(commands_push_comes_to_a_lower_limit_by_and_by)
+TEST(commands_push_reaches_a_lower_limit_over_time)
 {
     struct fake *fake = scene_begin();
     char line[64];

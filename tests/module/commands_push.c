@@ -28,7 +28,7 @@ TEST(commands_push_puts_an_event_in_and_replies_with_its_id)
     scene_end(fake);
 }
 
-TEST(commands_push_for_a_time_stands_alone)
+TEST(commands_push_for_a_time_is_replicated_as_alone)
 {
     struct fake *fake = scene_begin();
 
@@ -51,7 +51,7 @@ TEST(commands_push_for_a_time_in_the_past_is_due_now)
     scene_end(fake);
 }
 
-TEST(commands_push_that_is_due_at_once_wakes_who_waits)
+TEST(commands_push_that_is_due_at_once_wakes_a_waiting_client)
 {
     struct fake *fake = scene_begin();
 
@@ -302,7 +302,7 @@ TEST(commands_push_refuses_what_it_does_not_understand)
     scene_end(fake);
 }
 
-TEST(commands_push_goes_up_to_two_to_the_53)
+TEST(commands_push_accepts_up_to_two_to_the_53)
 {
     struct fake *fake = scene_begin();
 
@@ -506,7 +506,7 @@ TEST(commands_mpush_without_memory_changes_nothing)
     scene_end(fake);
 }
 
-TEST(commands_mpush_wants_as_many_pairs_as_it_says)
+TEST(commands_mpush_wants_as_many_pairs_as_its_count)
 {
     static const struct {
         const char *words;

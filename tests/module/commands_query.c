@@ -136,7 +136,7 @@ TEST(commands_scan_returns_what_matches)
 
 /* Matching each of these ids takes 1.4 million steps, so a call examines
  * one. */
-TEST(commands_scan_with_a_slow_pattern_goes_on_in_the_next_call)
+TEST(commands_scan_with_a_slow_pattern_continues_in_the_next_call)
 {
     struct fake *fake = scene_begin();
     static char line[8192];

@@ -5,7 +5,7 @@
 
 #define RANGE " is not an integer or out of range"
 
-TEST(commands_cancel_counts_what_was_there)
+TEST(commands_cancel_counts_the_removed_events)
 {
     struct fake *fake = scene_begin();
 
@@ -83,7 +83,7 @@ TEST(commands_poll_takes_the_earliest_first_up_to_a_count)
     scene_end(fake);
 }
 
-TEST(commands_poll_sets_the_wake_up_for_what_is_left)
+TEST(commands_poll_sets_the_wake_up_for_the_remaining_events)
 {
     struct fake *fake = scene_begin();
 

@@ -198,7 +198,7 @@ TEST(commands_that_would_exceed_maxbytes_are_refused)
     scene_end(fake);
 }
 
-TEST(commands_drop_what_is_due_first_if_asked_to)
+TEST(commands_drop_the_event_due_first_if_asked_to)
 {
     struct fake *fake = scene_begin();
 

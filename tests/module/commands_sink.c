@@ -165,7 +165,7 @@ TEST(commands_sink_without_memory_changes_nothing)
     scene_end(fake);
 }
 
-TEST(a_tick_hands_on_what_is_due_in_order_and_takes_it_out)
+TEST(a_tick_hands_on_due_events_in_order_and_removes_them)
 {
     struct fake *fake = scene_begin();
     uint64_t handed = command_totals.handed;
@@ -220,7 +220,7 @@ TEST(a_tick_knows_each_kind_of_sink)
 }
 
 /* A module that is notified may delete the key, or the key expires. */
-TEST(a_tick_leaves_a_key_alone_that_goes_meanwhile)
+TEST(a_tick_leaves_a_key_alone_that_is_deleted_meanwhile)
 {
     static const char *const sinks[] = {"LAWN.SINK k STREAM s DEADLETTER d",
                                         "LAWN.SINK k PUBLISH c DEADLETTER d"};
@@ -258,7 +258,7 @@ TEST(a_key_that_has_the_name_of_its_sink_is_not_touched)
     scene_end(fake);
 }
 
-TEST(a_sink_that_is_set_gets_what_was_due_before)
+TEST(a_sink_that_is_set_gets_the_events_due_before)
 {
     struct fake *fake = scene_begin();
 
@@ -328,7 +328,7 @@ TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
 }
 
 /* The key's time does not decrease; the server's clock may be set back. */
-TEST(a_sink_goes_on_when_the_clock_was_set_back)
+TEST(a_sink_continues_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
 
@@ -356,7 +356,7 @@ TEST(a_sink_goes_on_when_the_clock_was_set_back)
 }
 
 /* A client returns an event that has no tries left. */
-TEST(dead_letters_go_on_when_the_clock_was_set_back)
+TEST(dead_letters_continue_when_the_clock_was_set_back)
 {
     struct fake *fake = scene_begin();
 
@@ -533,7 +533,7 @@ sink_nack(struct fake *fake, const char *id)
     CHECK_TEXT(fake_run(fake, line), "1");
 }
 
-TEST(what_is_given_back_for_the_last_time_is_a_dead_letter_at_once)
+TEST(an_event_given_back_for_the_last_time_is_a_dead_letter_at_once)
 {
     struct fake *fake = scene_begin();
 

@@ -87,7 +87,7 @@ TEST(commands_touch_moves_an_event_and_reports_when_it_is_due)
     scene_end(fake);
 }
 
-TEST(commands_touch_brings_back_what_was_due)
+TEST(commands_touch_brings_back_a_due_event)
 {
     struct fake *fake = scene_begin();
 

@@ -82,7 +82,7 @@ run_random_steps(uint64_t times, uint64_t seed)
     CHECK_EQ(memory_blocks(), 0);
 }
 
-TEST(a_heap_has_the_first_event_whatever_comes_and_goes)
+TEST(a_heap_has_the_first_event_after_any_adds_and_removals)
 {
     run_random_steps(UINT64_C(1) << 40, 1);
     run_random_steps(1000, 2);

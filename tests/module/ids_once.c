@@ -53,7 +53,7 @@ TEST(ids_are_new_after_the_clock_was_set_back)
     CHECK(ids_next_is(ms + 7, ms + 7, 0));
 }
 
-TEST(ids_go_on_from_what_was_seen)
+TEST(ids_continue_after_the_last_one_seen)
 {
     uint64_t ms = ids_time() + 1000;
     ids_seen(ms, 5);

@@ -144,7 +144,7 @@ TEST(image_keeps_all_there_is_to_know_of_an_event)
     queue_free(queue);
 }
 
-TEST(image_is_written_as_the_format_says)
+TEST(image_is_written_as_the_format_defines)
 {
     struct queue *queue = queue_new(1000, 64);
     const struct queue_event events[] = {

@@ -247,7 +247,7 @@ TEST(a_clock_that_runs_back_makes_nothing_early)
 }
 
 /* On a replica whose clock is ahead, and then is not. */
-TEST(finding_out_what_is_due_sets_no_time_but_is_not_taken_back)
+TEST(finding_due_events_sets_no_time_but_is_not_taken_back)
 {
     struct queue *queue = kit_queue(1000);
     const void *cursor = NULL;

@@ -110,7 +110,7 @@ TEST(rede_commands_refuse_what_is_too_long)
     scene_end(fake);
 }
 
-TEST(rede_poll_takes_what_is_due_second_by_second)
+TEST(rede_poll_takes_due_elements_second_by_second)
 {
     static const struct rede_step steps[] = {
         {0, "REDE.POLL d", "[]"},
@@ -202,7 +202,7 @@ TEST(rede_update_keeps_the_time_and_returns_the_element_before)
     PLAY(steps);
 }
 
-TEST(rede_xpoll_leaves_what_is_due_until_xack)
+TEST(rede_xpoll_leaves_due_elements_until_xack)
 {
     static const struct rede_step steps[] = {
         {0, "REDE.XPOLL d", "[]"},

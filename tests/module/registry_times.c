@@ -350,7 +350,7 @@ TEST(registry_without_memory_keeps_what_was_set)
     CHECK_EQ(memory_blocks(), blocks);
 }
 
-TEST(registry_bears_memory_that_comes_and_goes)
+TEST(registry_bears_allocations_that_fail_now_and_then)
 {
     uint64_t blocks = memory_blocks();
     registry_begin(1000);

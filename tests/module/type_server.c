@@ -439,7 +439,7 @@ TEST(defrag_moves_a_small_value_at_once)
     }
 }
 
-TEST(defrag_goes_on_where_it_stopped_and_moves_each_once)
+TEST(defrag_continues_where_it_stopped_and_moves_each_once)
 {
     fake_defrag();
     for (uint64_t share = 1; share <= 64; share *= 8) {

@@ -230,7 +230,7 @@ TEST(catching_up_continues_while_the_clock_does_not_move)
 }
 
 /* [L3] Otherwise a slow job that lags behind would delay all others forever. */
-TEST(what_the_budget_left_goes_before_what_is_catching_up)
+TEST(timers_left_by_the_budget_fire_before_those_that_catch_up)
 {
     struct bench bench;
     struct lawn_loop_options options = {.budget = 1};
@@ -383,7 +383,7 @@ TEST(a_periodic_timer_may_stop_itself_and_be_freed_in_its_callback)
     }
 }
 
-TEST(a_periodic_timer_may_start_itself_anew_in_its_callback)
+TEST(a_periodic_timer_may_start_itself_again_in_its_callback)
 {
     struct bench bench;
 

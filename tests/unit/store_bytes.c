@@ -105,7 +105,7 @@ TEST(ids_of_a_store_of_every_size_differ_from_each_other)
 }
 
 /* Ids are copied: the caller may then change its bytes. */
-TEST(ids_and_payloads_of_a_store_may_stand_anywhere)
+TEST(ids_and_payloads_of_a_store_may_be_anywhere_in_memory)
 {
     static unsigned char bytes[256];
     struct trial t;

@@ -78,7 +78,7 @@ longest_of(const uint64_t *ids, const uint64_t seed[2])
 
 /* With a known key the ids do collide. This shows that the other tests can
  * detect collisions. */
-TEST(ids_chosen_by_one_who_knows_the_seed_of_a_store_collide)
+TEST(ids_chosen_with_the_seed_of_a_store_collide)
 {
     static uint64_t ids[CHOSEN];
 

@@ -316,7 +316,7 @@ TEST(a_timer_of_a_store_touched_at_a_deadline_is_due_then)
 }
 
 /* [P4] A touch is a restart: the timer moves behind those of its TTL. */
-TEST(a_touched_timer_of_a_store_goes_to_the_end_of_its_queue)
+TEST(a_touched_timer_of_a_store_moves_to_the_end_of_its_queue)
 {
     struct trial t;
 

@@ -380,7 +380,7 @@ TEST(a_snapshot_partly_written_over_by_another_is_damaged)
     tape_free(&new);
 }
 
-TEST(what_begins_otherwise_is_no_snapshot_however_short)
+TEST(bytes_with_another_magic_number_are_not_a_snapshot)
 {
     static const char *const others[] = {"x", "lawnsnaq", "hello, world",
                                          "lawnsna ", "REDIS0011"};
@@ -410,7 +410,7 @@ TEST(a_snapshot_of_version_0_is_not_too_new_but_inconsistent)
     tape_free(&tape);
 }
 
-TEST(a_snapshot_of_a_later_version_is_too_new)
+TEST(a_snapshot_of_a_newer_version_is_too_new)
 {
     static const uint32_t versions[] = {2, 3, 0x01000000, UINT32_MAX};
     struct lawn_store *store = new_store(9);

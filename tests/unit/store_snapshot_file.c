@@ -142,7 +142,7 @@ TEST(a_file_that_was_saved_loads)
     yard_end(&yard, 2);
 }
 
-TEST(a_save_puts_a_new_file_in_the_place_of_the_old_one)
+TEST(a_save_replaces_the_old_file_by_a_new_one)
 {
     struct meter meter = {0};
     struct lawn_store *store = store_of(&meter, 10);

@@ -38,7 +38,7 @@ TEST(workers_have_numbers_of_their_own_and_are_counted)
     crew_end(&c);
 }
 
-TEST(there_are_so_many_workers_and_not_one_more)
+TEST(a_set_has_at_most_LAWN_WORKERS_MAX_workers)
 {
     static struct lawn_worker *many[LAWN_WORKERS_MAX];
     struct lawn_workers_options options = {
@@ -123,7 +123,7 @@ TEST(timers_of_the_last_worker_wait_for_the_next_one)
 }
 
 /* [C8] */
-TEST(timers_of_a_worker_that_goes_fire_on_the_others_in_time)
+TEST(timers_of_a_removed_worker_fire_on_the_others_in_time)
 {
     for (unsigned how = 0; how < 4; how++) {
         struct crew c;

@@ -89,7 +89,7 @@ be_woken_by(void *(*doomed)(void *), enum lawn_workers_route route,
     return poll(&file, 1, 0) == 1;
 }
 
-TEST(between_threads_a_thread_that_is_cancelled_in_a_start_has_woken_the_worker)
+TEST(between_threads_a_thread_that_is_canceled_in_a_start_has_woken_the_worker)
 {
     struct lawn_worker *worker = NULL;
 
@@ -100,7 +100,7 @@ TEST(between_threads_a_thread_that_is_cancelled_in_a_start_has_woken_the_worker)
     lawn_workers_free(troop.set);
 }
 
-TEST(between_threads_a_thread_that_is_cancelled_adding_a_worker_leaves_no_lock)
+TEST(between_threads_a_thread_that_is_canceled_adding_a_worker_leaves_no_lock)
 {
     struct lawn_worker *worker = NULL;
     int added = -1;

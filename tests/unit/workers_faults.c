@@ -136,7 +136,7 @@ TEST(a_worker_may_be_detached_by_a_thread_that_is_another_or_none)
 }
 
 /* For the other set it is an ordinary thread. */
-TEST(a_worker_of_one_set_is_no_worker_of_another)
+TEST(a_worker_of_one_set_is_an_ordinary_thread_for_another)
 {
     struct crew c;
 

@@ -112,7 +112,7 @@ take_long(struct crew *c, struct hand *hand)
 }
 
 /* [P2] Not in the next round, a tick later. */
-TEST(a_start_for_later_that_becomes_due_before_its_timer_comes_up_fires_then)
+TEST(a_start_for_later_that_becomes_due_before_its_timer_is_reached_fires_then)
 {
     struct crew c;
 
@@ -170,7 +170,8 @@ TEST(a_timer_started_for_later_from_elsewhere_can_be_started_by_its_worker)
     }
 }
 
-TEST(a_timer_started_for_later_from_elsewhere_fires_on_who_takes_over_its_lawn)
+TEST(
+    a_timer_started_for_later_from_elsewhere_fires_on_the_new_owner_of_its_lawn)
 {
     struct crew c;
 

@@ -66,9 +66,9 @@ TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
     crew_end(&c);
 }
 
-/* An idle timer goes to the worker that starts it. If another thread starts it,
+/* An idle timer moves to the worker that starts it. If another thread starts it,
  * it returns to its previous worker. */
-TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
+TEST(a_timer_that_has_ended_moves_to_the_worker_that_starts_it_next)
 {
     struct crew c;
 
@@ -95,7 +95,7 @@ TEST(a_timer_that_has_ended_goes_to_the_worker_that_starts_it_next)
 }
 
 /* After a stop by another thread, it is still on its worker's lawn. */
-TEST(a_stopped_timer_started_elsewhere_fires_once_wherever_it_goes)
+TEST(a_stopped_timer_started_elsewhere_fires_once_on_any_worker)
 {
     for (unsigned how = 0; how < 18; how++) {
         struct crew c;
@@ -356,7 +356,7 @@ TEST(by_ttl_running_timers_fire_where_their_ttl_has_gone)
     crew_end(&c);
 }
 
-TEST(by_ttl_a_restart_with_another_ttl_goes_where_that_one_goes)
+TEST(by_ttl_a_restart_with_another_ttl_moves_to_the_worker_of_that_ttl)
 {
     struct crew c;
     unsigned moved = 0;

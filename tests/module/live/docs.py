@@ -199,7 +199,8 @@ class Shell:
                 env=dict(os.environ, PATH=path))
         finally:
             self.stop()
-        assert self.started.exists() == ('-server ' in text), 'who started it?'
+        assert self.started.exists() == ('-server ' in text), \
+            'a server was started without -server, or not started'
         return done.stdout
 
     def stop(self):

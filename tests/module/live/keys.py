@@ -670,7 +670,7 @@ def an_event_pushed_and_taken_in_one_transaction_wakes_nobody():
     equal(waiter.read(), [['j', 'p']])
 
 
-# WHO MAY
+# PERMISSIONS
 
 READS = {'get': ('i',), 'next': (), 'len': (), 'scan': (0,), 'info': ()}
 WRITES = {'push': ('i', 'p', 'DELAY', FAR),

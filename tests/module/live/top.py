@@ -167,7 +167,7 @@ def queues_are_found_among_many_keys():
         one.call('LAWN.PUSH', 'new', 1, 'x', 'DELAY', FAR)
         watch.until(lambda last: {'q7', 'new'} & {
             queue['key'] for queue in last['queues']} == {'new'},
-            'one comes and one goes')
+            'one is added and one is removed')
 
 
 @case
