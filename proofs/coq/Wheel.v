@@ -5,7 +5,7 @@
    A wheel gives the list of each level, slot and number of a list in the slot. From
    the code: insert is insert_unqueued() and index_last_tick(), and take is
    lawn__list_remove() of any timer; move is move_timer(), with the last timer of a
-   list, which goes to the front of the other; front is the change that scan_list()
+   list, which becomes the first of the other; front is the change that scan_list()
    and note_early_timer() make; pass is lawn__index_set_base(). proofs/cbmc proves of
    move_timer() that it passes no slot with timers of the deadline. *)
 

@@ -263,7 +263,7 @@ lawn_next_timer(struct lawn *lawn)
         return NULL;
     }
     /* If the entries examined belong to empty blades only, they are removed,
-     * so the search goes on behind them. */
+     * so the search continues behind them. */
     if (!is_front_valid(lawn)) {
         do {
             (void)find_earliest(lawn, &search, LAWN_NEXT_LOOKS);

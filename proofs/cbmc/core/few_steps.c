@@ -499,7 +499,7 @@ few_work(void)
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
     PROVE(fires == due || mowing.left == 0 ||
               (mowing.work == 0 && lawn.bound <= now),
-          "[P2] all due timers fired, or the mow says that it stopped early");
+          "[P2] all due timers fired, or the mow reports that it stopped early");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
