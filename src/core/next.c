@@ -161,7 +161,9 @@ find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
     struct lawn_index *index = &lawn->index;
     uint64_t next = LAWN_NEVER;
 
-    *search = (struct lawn_search){LAWN_NEVER, NULL, looks};
+    search->next = LAWN_NEVER;
+    search->queue = NULL;
+    search->looks = looks;
     for (;;) {
         uint32_t slot = find_first_slot(index);
 
