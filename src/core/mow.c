@@ -453,10 +453,9 @@ prepare_slots(struct lawn_mowing *mowing)
     uint64_t prepare = LAWN_NEVER;
 
     for (uint32_t level = 1; index->levels >> level != 0; level++) {
-        uint32_t slot = LAWN_INDEX_NONE;
-
         while ((index->levels >> level & 1) != 0) {
-            slot = lawn__index_first_slot(index, level);
+            uint32_t slot = lawn__index_first_slot(index, level);
+
             if (lawn__index_slots_ahead(index, slot) > 1) {
                 uint64_t ticks = UINT64_C(1) << (level * index->bits);
                 uint64_t start = lawn__index_slot_start(index, slot) - ticks;
