@@ -172,13 +172,14 @@ struct lawn_counters {
                                  starts == stops + fires + count */
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
-    uint64_t moved;           /* index entries moved or dropped */
+    uint64_t moved;           /* index entries moved, or removed because their
+                                 blade is empty */
     uint64_t touched_idle;    /* maximum of the entries that a single mow or
                                  lawn_next() processed without firing */
     uint64_t looked;          /* index entries that lawn_next(),
                                  lawn_next_exact() and lawn_next_timer()
                                  examined */
-    uint64_t ahead;           /* timers that mows prefetched */
+    uint64_t ahead;           /* timers that mows prefetched into the cache */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: more than twice the number
                                  in the options */
@@ -248,9 +249,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
-/* Ends the current mow after the calling callback returns, as if the budget
- * were used up: lawn_mow() returns the number of timers fired, and the
- * remaining due timers fire first in the next mow. A callback that reads a
+/* Ends the current mow after the calling callback returns, even if
+ * the budget is not used up: lawn_mow() returns the number of timers fired, and
+ * the remaining due timers fire first in the next mow. A callback that reads a
  * clock can thus limit the duration of a mow. Has no effect outside of a
  * callback. O(1). */
 void lawn_halt(struct lawn *lawn);
@@ -281,9 +282,9 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 /* Returns the time at which the next mow is needed: the earliest deadline of all
  * running timers, or LAWN_NEVER if no timer is running. Examines at most 448
  * index entries [P8]. If these are not enough to find the earliest deadline,
- * returns an earlier time, but not one at which a mow that returned less than
- * its budget has already been made. That can happen after timers with the
- * earliest deadlines were stopped. A program that sleeps until this time and
+ * returns an earlier time, which is still after the last mow that returned less
+ * than its budget. That can happen after timers with the earliest deadlines
+ * were stopped. A program that sleeps until this time and
  * then mows never wakes too late, and only a few times too early: each such mow
  * moves entries to a lower level of the index. O(1) until the timer with the
  * earliest deadline fires, is stopped or is restarted. */
@@ -294,15 +295,15 @@ uint64_t lawn_next(struct lawn *lawn);
  * that may contain the earliest timer): up to all unqueued timers. */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
-/* Returns a timer with the earliest deadline, or NULL if no timer is running.
- * The timer remains running; to evict it, stop it. If several timers have this
- * deadline, the result is one that may fire first according to P4: the first
- * started of its TTL. If several TTLs are due at that time, which one is
- * returned is unspecified. Examines at most 448 index entries of running timers
- * [P8]. If these are not all that may be the earliest, the result is the
- * earliest of them; only if its deadline equals lawn_next() is it known to be
- * the earliest of all. May be called in callbacks. O(blades) in the worst case.
- */
+/* Returns the timer with the earliest deadline, or NULL if no timer is running.
+ * Compares at most 448 timers [P8]. If there are more that may be the earliest,
+ * the result is the earliest of those compared; it is certainly the earliest of
+ * all if its deadline equals lawn_next(). If several timers have this deadline,
+ * the result is one that may fire first according to P4: the first started of
+ * its TTL. If several TTLs are due at that time, which one is returned is
+ * unspecified. Entries of empty blades do not count as compared, so this takes
+ * O(blades) in the worst case. The timer remains running; to evict it, stop it.
+ * May be called in callbacks. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */

@@ -129,7 +129,7 @@ struct lawn_store_options {
     /* Limits on the number of timers and on total memory in bytes. A call that
      * would exceed either fails with -ENOSPC. Default: no limit. The limit on
      * timers is exact. Memory grows in steps of up to 64 KiB; an empty store
-     * takes 163 KiB by default, 10 KiB with the smallest lawn. See
+     * takes 251 KiB by default, 14 KiB with the smallest lawn. See
      * lawn_store_set_limits(). */
     uint64_t max_timers;
     size_t max_bytes;
