@@ -249,11 +249,10 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
-/* Ends the current mow after the calling callback returns, even if
- * the budget is not used up: lawn_mow() returns the number of timers fired, and
- * the remaining due timers fire first in the next mow. A callback that reads a
- * clock can thus limit the duration of a mow. Has no effect outside of a
- * callback. O(1). */
+/* Ends the current mow after the calling callback returns, even if the budget is
+ * not used up: lawn_mow() returns the number of timers fired, and the remaining
+ * due timers fire first in the next mow. A callback that reads a clock can thus
+ * limit the duration of a mow. Has no effect outside of a callback. O(1). */
 void lawn_halt(struct lawn *lawn);
 
 /* Sets the time without firing timers. Timers started afterward count from now.
