@@ -573,13 +573,12 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     }
     if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
         index_last_tick(lawn);
-        now = LAWN_LAST;
     }
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->bound = 0;
     lawn->wake = 0;
-    mow_until(&mowing, now);
+    mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
     lawn->mowing = NULL;
     size_t fired = mowing.budget - mowing.left;
     if (fired == 0 && work - mowing.work > lawn->touched_idle) {
