@@ -97,8 +97,8 @@ complain(struct agree *agree, const char *format, ...)
         return;
     }
     (void)fprintf(agree->out,
-                  "%s disagrees (%s, seed %" PRIu64 ", step %u, now %" PRIu64
-                  "): ",
+                  "lawn-bench: %s disagrees (%s, seed %" PRIu64
+                  ", step %u, now %" PRIu64 "): ",
                   agree->contender->name, agree->profile->name, agree->seed,
                   agree->step, agree->now);
     va_list args;

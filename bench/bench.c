@@ -33,7 +33,7 @@ static const struct options_spec bench_specs[] = {
      .parse = options_flag,
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
-     .help = "check the performance limits B1 to B8 of lawn-bench(1); exit "
+     .help = "check the performance limits B1 to B9 of lawn-bench(1); exit "
              "with status 1 if one is not met or cannot be measured",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
@@ -52,9 +52,14 @@ static const struct options_spec bench_specs[] = {
              "their own contenders and workloads",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, adapters)},
+    {.name = "tails",
+     .help = "measure the slowest single calls, and how many timers and index "
+             "entries they process",
+     .parse = options_flag,
+     .offset = offsetof(struct bench_options, tails)},
     {.name = "workload",
      .value = "LIST",
-     .help = "workloads, such as W1,churn, S1, T1 or A1 (default all)",
+     .help = "workloads by name or title, such as W1,churn (default all)",
      .accepts = "a list of workloads",
      .parse = options_text,
      .offset = offsetof(struct bench_options, workloads)},
@@ -83,6 +88,14 @@ static const struct options_spec bench_specs[] = {
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, threads)},
+    {.name = "budget",
+     .value = "N",
+     .initial = "8",
+     .help = "budget of each mow, with --tails; 0 means that of the workload",
+     .accepts = "a number",
+     .parse = options_number,
+     .max = UINT32_MAX,
+     .offset = offsetof(struct bench_options, budget)},
     {.name = "trace",
      .value = "FILE",
      .help = "replay a trace instead of the workloads",
@@ -161,9 +174,10 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "run one operation in a loop, for a profiler: CONTENDER/start, "
-             "stop, restart, idle or fire; or CONTENDER/last: the last --n "
-             "events of a --trace",
+     .help = "for a profiler: CONTENDER/OPERATION, such as lawn/start; "
+             "OPERATION is start, stop, restart, idle or fire, which run in a "
+             "loop, or last, which replays the --trace once, its last N "
+             "events (--n N) in a separate function",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
@@ -302,16 +316,13 @@ run_loop(const struct bench_options *options)
     char name[64];
     size_t length = strcspn(options->loop, "/");
     const char *word = options->loop + length + (options->loop[length] == '/');
-    const struct contender *contender = NULL;
-    uint64_t n = BENCH_COUNT_N;
-    unsigned operation = 0;
-    const struct options_spec range = {.min = 1000, .max = 100000000};
 
     snprintf(name, sizeof(name), "%.*s", (int)length, options->loop);
-    contender = contenders_find(name);
+    const struct contender *contender = contenders_find(name);
     if (contender != NULL && strcmp(word, LOOP_LAST) == 0) {
         return run_loop_last(options, contender);
     }
+    unsigned operation = 0;
     while (operation < LOOP_OPERATIONS &&
            strcmp(word, loop_names[operation]) != 0) {
         operation++;
@@ -330,6 +341,8 @@ run_loop(const struct bench_options *options)
               stderr);
         return VERBS_USAGE;
     }
+    const struct options_spec range = {.min = 1000, .max = 100000000};
+    uint64_t n = BENCH_COUNT_N;
     if (options->n != NULL && !options_count(&range, options->n, &n)) {
         fprintf(stderr,
                 "lawn-bench: --n: '%s' is not a number of timers from 1k to "
@@ -380,6 +393,8 @@ write_output(const struct bench_options *options, const struct results *results)
         print_json(stdout, results);
     } else if (options->csv) {
         print_csv(stdout, results);
+    } else if (options->tails) {
+        print_tails(stdout, results);
     } else {
         print_text(stdout, results);
     }
@@ -398,7 +413,9 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
 {
     struct results results = {.seed = options->seed,
                               .runs = (unsigned)options->runs,
-                              .part = bench_part(options)};
+                              .part = bench_part(options),
+                              .budget =
+                                  options->tails ? bench_budget(options) : 0};
     struct measure_plan plan = {
         .contenders = choice->contenders,
         .contender_count = choice->contender_count,
@@ -406,7 +423,8 @@ measure_choice(const struct bench_options *options, struct bench_choice *choice)
         .cell_count = choice->cell_count,
         .runs = (unsigned)options->runs,
         /* The workloads of crews and hosts measure latencies themselves. */
-        .tails = !options->workers && !options->adapters,
+        .tails = !options->workers && !options->adapters && !options->tails,
+        .budget = results.budget,
         .limit_ns = options->limit_ns,
         .progress = bench_progress,
     };
@@ -472,70 +490,104 @@ set_defaults(struct bench_options *options)
     }
 }
 
+/* Returns why options cannot be combined with --tails, or NULL. */
+static const char *
+find_tails_conflict(const struct bench_options *o)
+{
+    if (!o->tails) {
+        return o->budget != TAILS_BUDGET ? "--budget requires --tails" : NULL;
+    }
+    if (bench_part(o) != PART_TIMERS || o->quick || o->record != NULL ||
+        o->loop != NULL) {
+        return "--tails cannot be combined with --store, --workers, "
+               "--adapters, "
+               "--quick, --record or --loop";
+    }
+    if (o->csv || o->instructions || o->report != NULL || o->svg != NULL) {
+        return "--tails cannot be combined with --csv, --instructions, "
+               "--report "
+               "or --svg";
+    }
+    if (o->gate &&
+        (o->workloads != NULL || o->contenders != NULL || o->t != NULL)) {
+        return "--tails --gate cannot be combined with --workload, --contender "
+               "or --t";
+    }
+    return NULL;
+}
+
 /* Returns false, after printing a message, if options cannot be combined. Each
  * condition is about one option, or two, and those that they exclude. */
 static bool
 options_fit(const struct bench_options *o)
 {
-    const char *with = NULL;
+    const char *message = NULL;
 
     if (o->json && o->csv) {
-        with = "--json and --csv";
+        message = "--json and --csv cannot be combined";
     } else if (o->gate && (o->quick || o->trace != NULL)) {
-        with = "--gate and --quick or --trace";
+        message = "--gate cannot be combined with --quick or --trace";
     } else if (o->gate && (o->json || o->csv || o->instructions)) {
-        with = "--gate and --json, --csv or --instructions";
+        message =
+            "--gate cannot be combined with --json, --csv or --instructions";
     } else if (o->store &&
                (o->trace != NULL || o->t != NULL || o->report != NULL ||
                 o->svg != NULL || o->loop != NULL)) {
-        with = "--store and --trace, --t, --report, --svg or --loop";
+        message = "--store cannot be combined with --trace, --t, --report, "
+                  "--svg or --loop";
     } else if (o->store && o->gate &&
                (o->workloads != NULL ||
                 (o->n != NULL && strchr(o->n, ',') != NULL))) {
-        with = "--store --gate and --workload or several numbers of timers";
+        message = "--store --gate cannot be combined with --workload or "
+                  "several numbers of timers";
     } else if (o->store && o->instructions) {
-        with = "--store and --instructions";
+        message = "--store and --instructions cannot be combined";
     } else if (o->workers && o->store) {
-        with = "--workers and --store";
+        message = "--workers and --store cannot be combined";
     } else if (o->workers &&
                (o->trace != NULL || o->t != NULL || o->report != NULL ||
                 o->svg != NULL || o->loop != NULL || o->instructions)) {
-        with = "--workers and --trace, --t, --report, --svg, --loop or "
-               "--instructions";
+        message = "--workers cannot be combined with --trace, --t, --report, "
+                  "--svg, --loop or --instructions";
     } else if (o->workers && o->gate &&
                (o->workloads != NULL || o->threads != NULL)) {
-        with = "--workers --gate and --workload or --threads";
+        message =
+            "--workers --gate cannot be combined with --workload or --threads";
     } else if (o->adapters && (o->store || o->workers || o->gate)) {
-        with = "--adapters and --store, --workers or --gate";
+        message =
+            "--adapters cannot be combined with --store, --workers or --gate";
     } else if (o->adapters &&
                (o->trace != NULL || o->t != NULL || o->report != NULL ||
                 o->svg != NULL || o->loop != NULL || o->instructions)) {
-        with = "--adapters and --trace, --t, --report, --svg, --loop or "
-               "--instructions";
+        message = "--adapters cannot be combined with --trace, --t, --report, "
+                  "--svg, --loop or --instructions";
     } else if (o->record != NULL &&
                (bench_part(o) != PART_TIMERS || o->gate || o->quick ||
                 o->trace != NULL || o->loop != NULL || o->from != NULL)) {
-        with = "--record and --store, --workers, --adapters, --gate, --quick, "
-               "--trace, --loop or --from";
+        message = "--record cannot be combined with --store, --workers, "
+                  "--adapters, --gate, --quick, --trace, --loop or --from";
     } else if (o->record != NULL &&
                (o->contenders != NULL || o->json || o->csv || o->instructions ||
                 o->report != NULL || o->svg != NULL)) {
-        with = "--record and --contender, --json, --csv, --instructions, "
-               "--report or --svg";
+        message = "--record cannot be combined with --contender, --json, "
+                  "--csv, --instructions, --report or --svg";
     } else if (!o->workers && o->threads != NULL) {
-        with = "--threads and modes other than --workers";
+        message = "--threads requires --workers";
     } else if (o->trace != NULL &&
                (o->workloads != NULL || (o->n != NULL && o->loop == NULL) ||
                 o->t != NULL || o->quick)) {
-        with = "--trace and --workload, --n, --t or --quick";
+        message =
+            "--trace cannot be combined with --workload, --n, --t or --quick";
+    } else {
+        message = find_tails_conflict(o);
     }
-    if (with != NULL) {
+    if (message != NULL) {
         fprintf(stderr,
-                "lawn-bench: %s cannot be combined\n"
+                "lawn-bench: %s\n"
                 "see 'lawn-bench --help'\n",
-                with);
+                message);
     }
-    return with == NULL;
+    return message == NULL;
 }
 
 /* Prints the version or a completion script. Returns false if neither was

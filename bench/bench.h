@@ -15,6 +15,7 @@ struct bench_options {
     bool store;
     bool workers;
     bool adapters;
+    bool tails;
     bool quick;
     bool gate;
     bool instructions;
@@ -25,6 +26,7 @@ struct bench_options {
     uint64_t runs;
     uint64_t seed;
     uint64_t limit_ns;
+    uint64_t budget;
     const char *workloads;
     const char *contenders;
     const char *n;
@@ -48,6 +50,13 @@ bench_part(const struct bench_options *options)
            : options->workers  ? PART_CREWS
            : options->adapters ? PART_HOSTS
                                : PART_TIMERS;
+}
+
+/* Returns the budget of mows when single calls are measured. */
+static inline size_t
+bench_budget(const struct bench_options *options)
+{
+    return options->budget != 0 ? (size_t)options->budget : SIZE_MAX;
 }
 
 /* The selected cells and contenders. */

@@ -23,6 +23,11 @@ static const char choose_crew_n[] = "1k,100k";
 static const char choose_host_n[] = "1k,100k";
 static const char choose_crew_t[] = "1,2,4";
 static const char choose_quick_crew_t[] = "1,2";
+static const char choose_tails_workloads[] = "W4,W9,W12";
+static const char choose_tails_contenders[] =
+    "lawn,heap4,wheel,uv,event,ev,glib";
+static const char choose_tails_n[] = "10k,1M";
+static const char choose_tails_t[] = "20," CHOOSE_N;
 static const char choose_quick_t[] = "1,20," CHOOSE_N;
 #define CHOOSE_QUICK_OPS 40000u
 
@@ -58,8 +63,10 @@ complain(const char *option, const char *word)
     }
 }
 
+/* Selects the contenders of a list, or all. Without `must`, skips names that
+ * are not available. */
 static bool
-choose_contenders(const char *list, enum contender_part part,
+choose_contenders(const char *list, bool must, enum contender_part part,
                   struct bench_choice *choice)
 {
     size_t count = 0;
@@ -77,6 +84,9 @@ choose_contenders(const char *list, enum contender_part part,
 
         for (size_t i = 0; i < choice->contender_count; i++) {
             again = again || choice->contenders[i] == found;
+        }
+        if (found == NULL && !must) {
+            continue;
         }
         if (found == NULL) {
             complain("contender", word);
@@ -116,7 +126,7 @@ choose_workloads(const char *list, enum contender_part part, uint64_t *chosen)
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].name);
             }
-            fputs("; or by name:", stderr);
+            fputs("; valid titles are:", stderr);
             for (size_t i = 0; i < count; i++) {
                 fprintf(stderr, " %s", all[i].title);
             }
@@ -235,7 +245,9 @@ static bool
 choose_ttls_or_threads(const struct bench_options *options, uint64_t *t,
                        size_t *count)
 {
-    const char *list = options->quick ? choose_quick_t : choose_grid_t;
+    const char *list = options->quick   ? choose_quick_t
+                       : options->tails ? choose_tails_t
+                                        : choose_grid_t;
 
     if (!options->workers) {
         return choose_numbers("t", options->t != NULL ? options->t : list, true,
@@ -256,14 +268,22 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     size_t t_count = 0;
     uint64_t chosen = 0;
     enum contender_part part = bench_part(options);
+    const char *contenders = options->contenders;
+    const char *workloads = options->workloads;
     const char *n_list = options->quick        ? choose_quick_n
+                         : options->tails      ? choose_tails_n
                          : part == PART_STORES ? choose_store_n
                          : part == PART_CREWS  ? choose_crew_n
                          : part == PART_HOSTS  ? choose_host_n
                                                : choose_grid_n;
 
-    if (!choose_contenders(options->contenders, part, choice) ||
-        !choose_workloads(options->workloads, part, &chosen) ||
+    if (options->tails) {
+        contenders = contenders != NULL ? contenders : choose_tails_contenders;
+        workloads = workloads != NULL ? workloads : choose_tails_workloads;
+    }
+    if (!choose_contenders(contenders, options->contenders != NULL, part,
+                           choice) ||
+        !choose_workloads(workloads, part, &chosen) ||
         !choose_numbers("n", options->n != NULL ? options->n : n_list, false,
                         100, CHOOSE_TIMERS, n, &n_count) ||
         !choose_ttls_or_threads(options, t, &t_count)) {

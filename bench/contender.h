@@ -27,7 +27,7 @@
 
 /* Incremented when anything here changes: a plug-in with another number is
  * rejected. */
-#define CONTENDER_ABI 5u
+#define CONTENDER_ABI 6u
 
 /* This part of an object is as small as possible. Objects are padded to 128
  * bytes, or to whole cache lines if the node is larger. */
@@ -112,6 +112,10 @@ struct contender {
 
     /* Returns the bytes allocated outside of malloc's heap. NULL: none. */
     size_t (*elsewhere)(void *self);
+
+    /* Returns the number of entries that all calls so far have touched: timers
+     * fired, and timers or entries moved or examined. NULL: not counted. */
+    uint64_t (*touched)(void *self);
 };
 
 /* The parts of the benchmark. Each has its own contenders and workloads. */

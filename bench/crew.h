@@ -44,9 +44,9 @@ struct crew {
     /* Called for each object before it is used. NULL: nothing to do. */
     void (*prepare)(void *self, struct object *object);
 
-    /* join() makes the calling thread worker number, which is below
-     * setup->workers; calls must remain valid. Returns NULL if there is no
-     * memory. leave() ends this. */
+    /* join() makes the calling thread the worker with this number, which is
+     * below setup->workers. *calls must remain valid. Returns NULL if there is
+     * no memory. leave() ends this. */
     void *(*join)(void *self, unsigned number, const struct crew_calls *calls);
     void (*leave)(void *worker);
 
@@ -65,8 +65,8 @@ struct crew {
     void (*start)(void *worker, struct object *object, uint64_t ttl);
     bool (*stop)(void *worker, struct object *object);
 
-    /* Called in any other thread, on timers of worker number. NULL: not
-     * supported. */
+    /* Called in any other thread, on timers of the worker with this number.
+     * NULL: not supported. */
     void (*start_on)(void *self, unsigned number, struct object *object,
                      uint64_t ttl);
     enum crew_stop (*stop_on)(void *self, unsigned number,

@@ -240,7 +240,8 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
         }
     }
     if (fault != NULL) {
-        fprintf(out, "%s disagrees (seed %" PRIu64 ", workers %s): %s\n",
+        fprintf(out,
+                "lawn-bench: %s disagrees (seed %" PRIu64 ", workers %s): %s\n",
                 agree->crew->face.name, agree->seed,
                 agree->serves ? "serve" : "turn", fault);
     }
@@ -284,7 +285,7 @@ play(struct crew_agreement *agree, FILE *out)
 
     agree->self = agree->crew->face.make(&setup);
     if (agree->self == NULL) {
-        fprintf(out, "%s: out of memory\n", agree->crew->face.name);
+        fprintf(out, "lawn-bench: %s: out of memory\n", agree->crew->face.name);
         return false;
     }
     for (unsigned i = 0; i < AGREE_OBJECTS; i++) {

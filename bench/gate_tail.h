@@ -1,30 +1,29 @@
-/* gate_tail.h - the worst-case work of a mow that fires nothing.
+/* gate_tail.h - the worst-case work of one call on a lawn that fires nothing.
  *
- * Index entries whose slot is opened move down a level. If each TTL has a
- * blade, there are at most as many entries as blades; an unqueued timer is an
- * entry of its own. The result is the largest number of entries that one mow
- * moved, as counted by the lawn.
+ * Index entries whose slot is opened move down a level. Each blade and each
+ * unqueued timer has an entry, so a slot may contain as many entries as there
+ * are timers. A caller that wants a bound mows with a small budget, again and
+ * again until no due timer is left. The result is the largest number of entries
+ * that one such call processed without firing, as counted by the lawn.
  */
 #ifndef LAWN_BENCH_GATE_TAIL_H
 #define LAWN_BENCH_GATE_TAIL_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-struct gate_tail {
-    double moved;  /* entries moved by one mow that fired nothing */
-    double blades; /* of the lawn */
-    double ns;     /* duration of that mow; set by gate_tail_built() */
-};
+/* Uses a lawn with a number of timers and TTLs: tick by tick, in jumps of all
+ * sizes, and with most timers stopped. Returns the number of entries, or -1 if
+ * there is no memory. */
+double gate_tail_lived(size_t timers, uint64_t ttls, size_t budget);
 
-/* Uses a lawn with 1,000 TTLs and a million timers: tick by tick, in jumps of
- * all sizes, and with most timers stopped. Returns false if there is no
- * memory. */
-bool gate_tail_lived(struct gate_tail *tail);
+/* The same for timers that are all in one far slot, and whose earliest one was
+ * stopped. The caller sleeps until lawn_next(), until all have fired. */
+double gate_tail_crowded(size_t timers, size_t budget);
 
-/* Builds a bad case with the given number of timers. Each has its own TTL. The
- * deadlines are so far away, and so close together, that one mow before the
- * first of them opens the slots of all timers. */
-bool gate_tail_built(struct gate_tail *tail, size_t timers);
+/* The same for timers that each have their own TTL. The deadlines are so far
+ * away, and so close together, that mows before the first of them open slots of
+ * all levels. */
+double gate_tail_built(size_t timers, size_t budget);
 
 #endif

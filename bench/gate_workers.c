@@ -47,7 +47,7 @@ find_rate(const struct results *results, const char *title, uint64_t n,
     return 2e3 * (double)threads / (ns[(count - 1) / 2] + ns[count / 2]);
 }
 
-/* Keeps the contenders that the bars need, if they are selected. */
+/* Keeps the contenders that the limits need, if they are selected. */
 static void
 keep_compared(struct bench_choice *choice)
 {

@@ -53,6 +53,9 @@ void
 results_free(struct results *results)
 {
     for (size_t i = 0; i < results->cells; i++) {
+        for (size_t k = 0; k < results->cell[i].rows; k++) {
+            free(results->cell[i].row[k].tails);
+        }
         free(results->cell[i].row);
     }
     free(results->cell);
@@ -181,13 +184,49 @@ measure_tail(struct measure_group *group, size_t which)
     }
 }
 
+/* Runs a contender once, and counts or times each call. */
+static void
+measure_calls(struct measure_group *group, size_t which, unsigned round)
+{
+    const struct measure_plan *plan = group->plan;
+    const struct cell *cell = &group->cells[0].cell;
+    struct results_row *row = &group->cells[0].row[which];
+    /* Counting is slow. */
+    uint64_t limit = time_limit(plan, cell) * (plan->limit_ns != 0 ? 1 : 4);
+    struct run run = {.end = RUN_MEMORY};
+    const struct run_stage *stage = &run.stages[cell->workload->stage];
+
+    if (round == 0) {
+        row->tails = calloc(1, sizeof(*row->tails));
+    }
+    if (row->tails != NULL) {
+        tails_play(row->tails, &run, cell, plan->contenders[which],
+                   plan->budget, round, plan->runs, limit);
+        run.wrong = run.wrong || (run.end == RUN_OK &&
+                                  stage->checksum != row->tails->checksum);
+    }
+    if (run.end != RUN_OK) {
+        run.stages[cell->workload->stage].ops = 0;
+    }
+    if (run.end != RUN_OK || round > 0) {
+        keep_run(group, which, &run);
+    }
+}
+
+/* Returns the number of times that each contender runs. */
+static unsigned
+count_rounds(const struct measure_plan *plan)
+{
+    return plan->runs + (plan->tails || plan->budget != 0);
+}
+
 /* Runs each remaining contender once, beginning with another one each time. */
 static void
 measure_round(struct measure_group *group, unsigned round)
 {
     const struct measure_plan *plan = group->plan;
     const struct cell *cell = &group->cells[0].cell;
-    unsigned all = (plan->runs + plan->tails) *
+    unsigned all = count_rounds(plan) *
                    (unsigned)(plan->cell_count * plan->contender_count);
 
     for (size_t i = 0; i < plan->contender_count; i++) {
@@ -198,7 +237,9 @@ measure_round(struct measure_group *group, unsigned round)
             if (plan->progress != NULL) {
                 plan->progress(cell, plan->contenders[which], group->done, all);
             }
-            if (round < plan->runs) {
+            if (plan->budget != 0) {
+                measure_calls(group, which, round);
+            } else if (round < plan->runs) {
                 run_play(&run, cell, plan->contenders[which], group->last_stage,
                          time_limit(plan, cell));
                 keep_run(group, which, &run);
@@ -317,6 +358,9 @@ end_group(struct measure_group *group)
                 set_excuse(row, RUN_STOPPED);
             }
             end_latency(row);
+            if (row->tails != NULL) {
+                tails_end(row->tails, row->runs);
+            }
             qsort(row->ns, row->runs, sizeof(row->ns[0]), results_compare);
         }
     }
@@ -329,7 +373,7 @@ group_size(const struct measure_plan *plan, size_t first)
     const struct cell *cells = plan->cells;
     size_t i = first + 1;
 
-    while (i < plan->cell_count &&
+    while (i < plan->cell_count && plan->budget == 0 &&
            cells[i].workload->play == cells[first].workload->play &&
            cells[i].workload != cells[i - 1].workload &&
            cells[i].workload->ttls == cells[first].workload->ttls &&
@@ -383,7 +427,7 @@ measure(const struct measure_plan *plan, struct results *results)
                 return report_no_memory();
             }
         }
-        for (unsigned round = 0; round < plan->runs + plan->tails; round++) {
+        for (unsigned round = 0; round < count_rounds(plan); round++) {
             measure_round(&group, round);
         }
         end_group(&group);

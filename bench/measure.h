@@ -2,7 +2,8 @@
  *
  * For each cell, every contender runs once in each round, and each round begins
  * with another contender: a machine that is slow for a while is slow for all.
- * Cells that are stages of one life run together.
+ * W1 to W5 are stages of one life of a server, S1 to S7 of one life of a store.
+ * Cells of one life run together.
  */
 #ifndef LAWN_BENCH_MEASURE_H
 #define LAWN_BENCH_MEASURE_H
@@ -16,6 +17,8 @@ struct measure_plan {
     size_t cell_count;
     unsigned runs;
     bool tails;        /* also time single operations, in one more run */
+    size_t budget;     /* measure single calls, see tails.h, with this budget
+                          of mows; 0: whole runs */
     uint64_t limit_ns; /* of one run of a contender; 0: by n */
     /* Called before each run. NULL: not called. */
     void (*progress)(const struct cell *cell, const struct contender *contender,

@@ -106,7 +106,6 @@ static const struct contender *
 load_one(const struct peers_known *peer, char *why)
 {
     char path[PEERS_PATH];
-    const struct contender *contender = NULL;
 
     if (!find_plugin(peer->file, path)) {
         return refuse(why,
@@ -115,13 +114,12 @@ load_one(const struct peers_known *peer, char *why)
                       peer->package);
     }
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    const char *fault = NULL;
     if (handle == NULL) {
-        fault = dlerror();
+        const char *fault = dlerror();
         return refuse(why, "cannot be loaded: %s",
                       fault == NULL ? path : fault);
     }
-    contender = find_contender(handle, peer);
+    const struct contender *contender = find_contender(handle, peer);
     if (contender == NULL) {
         return refuse(why, "%s is not a plug-in", path);
     }
@@ -134,7 +132,8 @@ load_one(const struct peers_known *peer, char *why)
         contender_part_of(contender) != peer->part) {
         return refuse(why, "%s is another peer", path);
     }
-    fault = contender->unusable == NULL ? NULL : contender->unusable();
+    const char *fault =
+        contender->unusable == NULL ? NULL : contender->unusable();
     if (fault != NULL) {
         return refuse(why, "%s", fault);
     }

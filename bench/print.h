@@ -8,6 +8,8 @@
 
 void print_text(FILE *out, const struct results *results);
 void print_csv(FILE *out, const struct results *results);
+/* Prints the slowest single calls as text. */
+void print_tails(FILE *out, const struct results *results);
 void print_json(FILE *out, const struct results *results);
 
 /* Prints the contenders, the missing ones and the workloads. */

@@ -127,6 +127,52 @@ print_contenders(FILE *out, const struct results *results)
 }
 
 static void
+print_json_figures(FILE *out, const char *name,
+                   const struct tails_figures *figures)
+{
+    if (figures == NULL) {
+        fprintf(out, ", \"%s\": null", name);
+        return;
+    }
+    fprintf(out,
+            ", \"%s\": {\"p50\": %" PRIu64 ", \"p99\": %" PRIu64
+            ", \"p999\": %" PRIu64 ", \"p9999\": %" PRIu64 ", \"max\": %" PRIu64
+            "}",
+            name, figures->p50, figures->p99, figures->p999, figures->p9999,
+            figures->max);
+}
+
+/* Prints a row of single calls. */
+static void
+print_json_tails(FILE *out, const struct results_row *row)
+{
+    const struct tails *tails = row->runs > 0 ? row->tails : NULL;
+
+    print_member(out, "\n    {", "contender", row->contender->name);
+    if (tails != NULL) {
+        fprintf(out,
+                ", \"calls\": %" PRIu64 ", \"checksum\": \"%016" PRIx64
+                "\", \"late\": %" PRIu64,
+                tails->calls, tails->checksum, tails->late);
+    } else {
+        fputs(", \"calls\": 0, \"checksum\": null, \"late\": null", out);
+    }
+    print_json_figures(out, "cycles", tails != NULL ? &tails->cycles : NULL);
+    print_json_figures(out, "any", tails != NULL ? &tails->any : NULL);
+    print_json_figures(out, "spinner", tails != NULL ? &tails->spinner : NULL);
+    print_json_figures(out, "entries",
+                       tails != NULL && tails->counted ? &tails->entries
+                                                       : NULL);
+    if (tails != NULL && tails->counted) {
+        fprintf(out, ", \"idle\": %" PRIu64, tails->idle);
+    } else {
+        fputs(", \"idle\": null", out);
+    }
+    print_member(out, ", ", "why", row->why);
+    putc('}', out);
+}
+
+static void
 print_json_row(FILE *out, const struct results_row *row)
 {
     bool timed = contender_part_of(row->contender) == PART_CREWS ||
@@ -186,7 +232,11 @@ print_cells(FILE *out, const struct results *results)
         fputs(", \"rows\": [", out);
         for (size_t k = 0; k < cell->rows; k++) {
             fputs(k > 0 ? "," : "", out);
-            print_json_row(out, &cell->row[k]);
+            if (results->budget != 0) {
+                print_json_tails(out, &cell->row[k]);
+            } else {
+                print_json_row(out, &cell->row[k]);
+            }
         }
         fputs("]}", out);
     }
@@ -220,7 +270,9 @@ print_json(FILE *out, const struct results *results)
     if (gmtime_r(&now, &utc) != NULL) {
         strftime(date, sizeof(date), "%Y-%m-%dT%H:%M:%SZ", &utc);
     }
-    print_member(out, "{", "program", programs[results->part]);
+    print_member(out, "{", "program",
+                 results->budget != 0 ? "lawn bench --tails"
+                                      : programs[results->part]);
     print_member(out, ", ", "version", BUILD_VERSION);
     print_member(out, ", ", "commit", BUILD_COMMIT);
     print_member(out, ", ", "date", date);
@@ -229,6 +281,16 @@ print_json(FILE *out, const struct results *results)
             "\"overhead\": %.1f,",
             results->seed, results->runs, results->complete ? "true" : "false",
             stopwatch_overhead());
+    if (results->budget != 0) {
+        fprintf(out, "\n \"budget\": ");
+        if (results->budget != SIZE_MAX) {
+            fprintf(out, "%zu", results->budget);
+        } else {
+            fputs("null", out);
+        }
+        fprintf(out, ", \"cycle\": %.4f, \"cost\": %" PRIu64 ",",
+                stopwatch_cycle(), stopwatch_cost());
+    }
     print_machine(out);
     print_contenders(out, results);
     print_cells(out, results);

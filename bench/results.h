@@ -3,6 +3,7 @@
 #define LAWN_BENCH_RESULTS_H
 
 #include "run.h"
+#include "tails.h"
 
 #define RESULTS_RUNS_MAX 31
 
@@ -23,6 +24,7 @@ struct results_row {
     uint64_t sampled, early;        /* A3: number of samples, and of early
                                        ones */
     struct lawn_histogram *latency; /* of T4, T5 and A3, while measuring */
+    struct tails *tails;            /* of single calls; NULL: not measured */
 };
 
 struct results_cell {
@@ -41,6 +43,7 @@ struct results {
     uint64_t seed;
     unsigned runs;
     enum contender_part part;
+    size_t budget; /* of mows, if single calls were measured; otherwise 0 */
     bool complete; /* false: interrupted by the user */
     size_t cells;
     struct results_cell *cell;

@@ -14,32 +14,23 @@ static struct {
     bool mowing;       /* callbacks are part of the mow */
 } stopwatch;
 
-static inline uint64_t
-read_cycles(void)
+void
+stopwatch_calibrate(void)
 {
-#if defined __x86_64__
-    unsigned aux = 0;
-
-    return __builtin_ia32_rdtscp(&aux);
-#else
-    return run_clock();
-#endif
-}
-
-static void
-calibrate(void)
-{
+    if (stopwatch.overhead != 0) {
+        return;
+    }
     uint64_t start = run_clock();
-    uint64_t cycles = read_cycles();
+    uint64_t cycles = stopwatch_read();
     uint64_t least = UINT64_MAX;
 
     while (run_clock() - start < 10000000) {
-        uint64_t one = read_cycles();
-        uint64_t two = read_cycles();
+        uint64_t one = stopwatch_read();
+        uint64_t two = stopwatch_read();
 
         least = two - one < least ? two - one : least;
     }
-    cycles = read_cycles() - cycles;
+    cycles = stopwatch_read() - cycles;
     stopwatch.ns_per_cycle = (double)(run_clock() - start) / (double)cycles;
     stopwatch.overhead = least;
 }
@@ -47,7 +38,7 @@ calibrate(void)
 static inline void
 note_cycles(uint64_t since)
 {
-    uint64_t took = read_cycles() - since;
+    uint64_t took = stopwatch_read() - since;
 
     if (!stopwatch.run->watching || stopwatch.mowing) {
         return;
@@ -60,7 +51,7 @@ note_cycles(uint64_t since)
 static void
 time_start(void *self, struct object *object, uint64_t ttl)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
 
     stopwatch.inner->start(self, object, ttl);
     note_cycles(since);
@@ -69,7 +60,7 @@ time_start(void *self, struct object *object, uint64_t ttl)
 static bool
 time_stop(void *self, struct object *object)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     bool was = stopwatch.inner->stop(self, object);
 
     note_cycles(since);
@@ -80,7 +71,7 @@ static size_t
 time_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
          void *arg)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
 
     stopwatch.mowing = true;
     size_t fired = stopwatch.inner->mow(self, now, budget, fire, arg);
@@ -92,7 +83,7 @@ time_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
 static bool
 time_store_start(void *self, const void *id, uint64_t ttl, const void *payload)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     bool good = store_of(stopwatch.inner)->start(self, id, ttl, payload);
 
     note_cycles(since);
@@ -102,7 +93,7 @@ time_store_start(void *self, const void *id, uint64_t ttl, const void *payload)
 static bool
 time_store_stop(void *self, const void *id)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     bool was = store_of(stopwatch.inner)->stop(self, id);
 
     note_cycles(since);
@@ -112,7 +103,7 @@ time_store_stop(void *self, const void *id)
 static bool
 time_store_get(void *self, const void *id, struct store_timer *out)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     bool is = store_of(stopwatch.inner)->get(self, id, out);
 
     note_cycles(since);
@@ -122,7 +113,7 @@ time_store_get(void *self, const void *id, struct store_timer *out)
 static bool
 time_store_touch(void *self, const void *id, uint64_t ttl)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     bool is = store_of(stopwatch.inner)->touch(self, id, ttl);
 
     note_cycles(since);
@@ -133,7 +124,7 @@ static size_t
 time_store_mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
                void *arg)
 {
-    uint64_t since = read_cycles();
+    uint64_t since = stopwatch_read();
     size_t fired = store_of(stopwatch.inner)->mow(self, now, budget, fire, arg);
 
     /* Mows that only advance the time between other calls are not measured. */
@@ -159,6 +150,18 @@ wrap_store(struct store *store, const struct store *inner)
     }
 }
 
+uint64_t
+stopwatch_cost(void)
+{
+    return stopwatch.overhead;
+}
+
+double
+stopwatch_cycle(void)
+{
+    return stopwatch.ns_per_cycle;
+}
+
 double
 stopwatch_overhead(void)
 {
@@ -169,9 +172,7 @@ void
 stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                const struct run *run)
 {
-    if (stopwatch.overhead == 0) {
-        calibrate();
-    }
+    stopwatch_calibrate();
     memset(watch->stages, 0, sizeof(watch->stages));
     watch->store = (struct store){.face = *inner};
     if ((inner->flags & CONTENDER_STORE) != 0) {

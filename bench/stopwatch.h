@@ -22,6 +22,29 @@ struct stopwatch {
 void stopwatch_wrap(struct stopwatch *watch, const struct contender *inner,
                     const struct run *run);
 
+/* Returns the time, in cycles of the TSC; without a TSC, in ns. */
+static inline uint64_t
+stopwatch_read(void)
+{
+#if defined __x86_64__
+    unsigned aux = 0;
+
+    return __builtin_ia32_rdtscp(&aux);
+#else
+    return run_clock();
+#endif
+}
+
+/* Measures the clock itself, in 10 ms; later calls do nothing. Required before
+ * the following functions. */
+void stopwatch_calibrate(void);
+
+/* Returns the cost of reading the time twice, in cycles. */
+uint64_t stopwatch_cost(void);
+
+/* Returns the length of a cycle in ns. */
+double stopwatch_cycle(void);
+
 /* Returns the cost of reading the time twice, in ns. */
 double stopwatch_overhead(void);
 

@@ -44,7 +44,8 @@ complain(struct store_agreement *agree, const char *format, ...)
         return;
     }
     fprintf(agree->out,
-            "%s disagrees (seed %" PRIu64 ", step %u, now %" PRIu64 "): ",
+            "lawn-bench: %s disagrees (seed %" PRIu64 ", step %u, now %" PRIu64
+            "): ",
             agree->store->face.name, agree->seed, agree->step, agree->now);
     va_list args;
     va_start(args, format);

@@ -3,8 +3,8 @@
  *     struct tap tap;
  *     const struct contender *tapped = tap_wrap(&tap, inner, note, arg);
  *
- * The wrapper runs wherever the inner contender does, one run at a time. Only
- * the tap that was wrapped last can be created.
+ * The wrapper runs wherever the inner contender does, one run at a time. Its
+ * make() uses the tap of the latest tap_wrap().
  */
 #ifndef LAWN_BENCH_TAP_H
 #define LAWN_BENCH_TAP_H

@@ -86,5 +86,7 @@ void random_ttls_backoff(struct run *run);
 void random_play(struct run *run);
 void cache_ttls(struct run *run);
 void cache_play(struct run *run);
+void storm_ttls(struct run *run);
+void storm_play(struct run *run);
 
 #endif

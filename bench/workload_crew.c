@@ -168,7 +168,7 @@ check_play(struct crew_play *play)
         fprintf(stderr,
                 "lawn-bench: %s, %s: %" PRIu64 " starts, %" PRIu64
                 " stopped, %" PRIu64 " of %" PRIu64 " fired, %" PRIu64
-                " of %" PRIu64 " left: not what it should be\n",
+                " of %" PRIu64 " left: the counts do not match\n",
                 run->cell->workload->name, run->contender->name, started.count,
                 stopped.count, fired.count, soon.count, left.count, late.count);
     }

@@ -72,7 +72,7 @@ struct crew_play {
     bool serves; /* workers serve; otherwise they turn */
     bool remote; /* the hands are not workers */
     bool mixed;
-    bool posts; /* includes messages */
+    bool posts; /* hands post messages, which the time includes */
     bool fires; /* timers are not stopped */
 
     pthread_mutex_t mutex; /* for the next three fields */
@@ -82,7 +82,7 @@ struct crew_play {
 
     unsigned done;     /* hands that have ended */
     unsigned idle;     /* hands that have nothing left to do */
-    unsigned last;     /* last timers that have fired */
+    unsigned last;     /* workers whose final timer has fired */
     enum run_end end;  /* threads stop unless it is RUN_OK */
     uint64_t fired;    /* plain timers */
     uint64_t fired_at; /* time of a sample; 0: not yet */

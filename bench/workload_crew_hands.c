@@ -277,8 +277,9 @@ crew_ended(struct crew_play *play)
 }
 
 /* Runs until the system has assigned a processor to each thread and each timer
- * was started twice, unless few operations were requested. In T6 the number is
- * fixed, since these operations are part of the comparison. */
+ * was started twice, unless few operations were requested. In T6 the number of
+ * operations does not depend on the time: timers of the warm-up fire, too, and
+ * the checksum of the fired timers must be the same for all crews. */
 static void
 warm_up(struct crew_thread *thread)
 {

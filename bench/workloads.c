@@ -71,7 +71,7 @@ static const struct workload workloads_timers[] = {
         .imitates = "a proxy with five timers per connection (idle, close, "
                     "pacing, request, deadline), most of which never fire",
         .operation = "packet: 2 to 4 starts and stops",
-        .parameters = "n/5 connections; a packet each 50 ticks and connection; "
+        .parameters = "n/5 connections, each with a packet every 50 ticks; "
                       "TTLs 60000, 5000, 1 to 20, 30000, 10000",
         .longest = 60000,
         .ttls = connections_ttls,
@@ -149,13 +149,27 @@ static const struct workload workloads_timers[] = {
         .imitates = "a cache: TTLs with the statistics of 53 Twitter clusters "
                     "(twitter/cache-trace, March 2020)",
         .operation = "set (starts or restarts the key's timer); 1 % deletes",
-        .parameters = "5 s to 92.6 d in seconds; 1 to 10 TTLs per cluster, 8 "
-                      "clusters jittered; keys expire 8 h after their last "
-                      "set at the median",
+        .parameters = "TTLs from 5 s to 92.6 d in seconds, drawn from a "
+                      "lognormal distribution with median 8 h; 1 to 10 TTLs "
+                      "per cluster, 8 clusters jittered",
         .longest = 92 * 86400 + 51840,
         .ttls = cache_ttls,
         .play = cache_play,
         .tick = "s",
+    },
+    {
+        .name = "W12",
+        .title = "storm",
+        .imitates = "clients of a server that fails: all retry with "
+                    "exponential back-off and jitter",
+        .operation =
+            "firing, twice per timer; the first includes starting again",
+        .parameters = "all timers due in a window of n/64 ticks (64 to 65536), "
+                      "8 windows away; then again in one twice as far and as "
+                      "wide",
+        .longest = UINT64_C(1) << 21,
+        .ttls = storm_ttls,
+        .play = storm_play,
     },
 };
 
@@ -195,8 +209,8 @@ static const struct workload workloads_store[] = {
         .title = "fire",
         .imitates = "sessions that expire",
         .operation = "firing of a timer; id and payload are read",
-        .parameters = "all n fire in about 200 mows; for the tail each mow has "
-                      "a budget of 1",
+        .parameters = "all n fire in about 200 mows; in the run for the "
+                      "percentiles, each mow has a budget of 1",
         WORKLOADS_STORE(STORE_FIRE),
     },
     {
@@ -212,7 +226,8 @@ static const struct workload workloads_store[] = {
         .title = "touch",
         .imitates = "sessions that are extended by use",
         .operation = "restart by id; the payload is kept",
-        .parameters = "n timers, random ids, each with a random TTL of 20",
+        .parameters = "n timers, random ids; each restart has one of the 20 "
+                      "TTLs at random",
         WORKLOADS_STORE(STORE_TOUCH),
     },
     {
@@ -231,7 +246,7 @@ static const struct workload workloads_crew[] = {
         .name = "T1",
         .title = "local",
         .imitates = "servers with a loop per thread, each with its own timers",
-        .operation = "start, and stop of one started n/2 before",
+        .operation = "start, and stop of the timer started n/2 starts before",
         .parameters = "t workers, each on its own timers; a round of the loop "
                       "every 256 pairs",
         .part = PART_CREWS,
@@ -246,9 +261,9 @@ static const struct workload workloads_crew[] = {
         .title = "remote",
         .imitates =
             "threads that make requests, and workers that run their timers",
-        .operation = "start, and stop of one started n/2 before",
+        .operation = "start, and stop of the timer started n/2 starts before",
         .parameters = "t threads that are not workers, on timers of t workers; "
-                      "until the last message is processed",
+                      "measured until the last message is processed",
         .part = PART_CREWS,
         .uses_t = true,
         .least_t = 1,
@@ -261,9 +276,9 @@ static const struct workload workloads_crew[] = {
         .title = "mixed",
         .imitates =
             "a loop per thread, and one connection in ten that has moved",
-        .operation = "start, and stop of one started n/2 before",
+        .operation = "start, and stop of the timer started n/2 starts before",
         .parameters = "t workers; one pair in ten on a timer of the next "
-                      "worker; until the last message is processed",
+                      "worker; measured until the last message is processed",
         .part = PART_CREWS,
         .uses_t = true,
         .least_t = 2,
@@ -328,7 +343,7 @@ static const struct workload workloads_host[] = {
         .name = "A2",
         .title = "pair",
         .imitates = "requests with a deadline, next to idle connections",
-        .operation = "start, and stop of one started 512 before",
+        .operation = "start, and stop of the timer started 512 starts before",
         .parameters = "n others are running, of 8 TTLs; a round of the event "
                       "loop every 256 pairs",
         .part = PART_HOSTS,

@@ -1,4 +1,4 @@
-/* workloads.h - the workloads: W1 to W11; for stores S1 to S7, for crews T1 to
+/* workloads.h - the workloads: W1 to W12; for stores S1 to S7, for crews T1 to
  * T6, for hosts A1 to A3. */
 #ifndef LAWN_BENCH_WORKLOADS_H
 #define LAWN_BENCH_WORKLOADS_H

@@ -51,7 +51,9 @@ static const struct options_verb completion_table_verb = {
                "separated by\n"
                "tabs, are: verb, \"own\" or \"common\", letter, name, name of "
                "the value,\n"
-               "default, value if none is given, accepted words, help text.\n",
+               "default, value of an option that is given without one, "
+               "accepted words,\n"
+               "help text.\n",
     .example = "lawn completion table | cut -f 1,4",
     .run = write_script,
 };
@@ -92,7 +94,8 @@ const struct options_verb completion_verb = {
     .summary = "complete lawn's verbs and options in bash, zsh or fish",
     .details =
         "Prints a script that makes a shell complete the verbs and options of\n"
-        "lawn(1). The help of each verb explains where to install it.\n",
+        "lawn(1). 'lawn completion SHELL --help' explains where to install "
+        "it.\n",
     .example = "source <(lawn completion bash)",
     .verbs = completion_verbs,
     .run = verbs_dispatch,

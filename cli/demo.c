@@ -501,15 +501,14 @@ static const struct options_spec demo_specs[] = {
 const struct options_verb demo_verb = {
     .name = "demo",
     .summary = "run a million timers on the real clock and draw them",
-    .details = "Runs the timers of a busy server on the real clock. "
-               "Connections start,\n"
-               "restart and stop timers as fast as one core allows, and each "
-               "timer that\n"
-               "fires is checked against the clock. Draws the lawn if standard "
-               "output is\n"
-               "a terminal; otherwise prints one line per second. Prints a "
-               "summary at\n"
-               "the end. Ctrl-C ends the run early.\n",
+    .details = "Simulates the timers of a busy server on the real clock, as "
+               "fast as one\n"
+               "core allows, and checks that no timer fires early or is lost. "
+               "Draws the\n"
+               "timers if standard output is a terminal; otherwise prints one "
+               "line per\n"
+               "second. "
+               "Prints a summary at the end. Ctrl-C ends the run early.\n",
     .example = "lawn demo --timers 250k --seconds 5 --ttls 250ms,5s,1h30m",
     .specs = demo_specs,
     .run = run_demo,

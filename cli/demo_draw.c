@@ -29,7 +29,7 @@
 /* How to draw; set once at the start. */
 static struct {
     bool utf8;
-    bool colours;
+    bool colors;
     const char *ink; /* the current color */
 } draw;
 
@@ -67,7 +67,7 @@ demo_draw_open(void)
     const char *no_color = getenv("NO_COLOR");
     setlocale(LC_CTYPE, "");
     draw.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    draw.colours = no_color == NULL || *no_color == '\0';
+    draw.colors = no_color == NULL || *no_color == '\0';
     draw.ink = draw_plain;
     screen_open();
 }
@@ -75,7 +75,7 @@ demo_draw_open(void)
 static void
 use_ink(const char *ink)
 {
-    if (ink == draw.ink || !draw.colours) {
+    if (ink == draw.ink || !draw.colors) {
         return;
     }
     draw.ink = ink;

@@ -24,6 +24,20 @@ core_percent(const struct demo *demo)
     return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
+/* Prints the share of the core, and what the rest of the time means for the
+ * lateness if it is at least one percent. */
+static void
+print_core(FILE *out, double percent)
+{
+    fprintf(out, "  %-11s   used for %.0f %% of the time\n", "core", percent);
+    if (percent <= 99) {
+        fprintf(out,
+                "  %-11s   for %.0f %% other processes had it, or the output\n"
+                "  %-11s   blocked: timers that became due then fired late\n",
+                "", 100 - percent, "");
+    }
+}
+
 /* Returns the memory per timer: the timer itself, and its share of the lawn,
  * which does not grow. */
 static double
@@ -54,8 +68,8 @@ demo_report_line(const struct demo *demo, FILE *out)
                                   demo_operations(past));
     double fires = demo_rate(demo, past, demo->counts.fires, past->fires);
     fprintf(out,
-            "%4.0f s  %s running  %s ops/s  %s fired/s  p99 %s late  "
-            "%" PRIu64 " early\n",
+            "%4.0f s  %s running  %s ops/s  %s fired/s  "
+            "so far: p99 %s late, %" PRIu64 " early\n",
             elapsed_seconds(demo), text_count(demo_running(demo)).s,
             text_short(operations).s, text_short(fires).s,
             text_lateness(lawn_histogram_at(&demo->lateness, 99000)).s,
@@ -92,13 +106,15 @@ demo_report_summary(const struct demo *demo, FILE *out)
             text_lateness(lawn_histogram_at(lateness, 50000)).s,
             text_lateness(lawn_histogram_at(lateness, 99000)).s,
             text_lateness(lateness->max).s);
-    fprintf(out, "  %-11s   available for %.0f %% of the time\n", "core",
-            core_percent(demo));
+    print_core(out, core_percent(demo));
     fprintf(out,
             "  %-11s   %.2f bytes per timer: %zu in the timer and\n"
             "  %-11s   a share of the %s bytes of the lawn\n",
             "memory", bytes_per_timer(demo, &stats), sizeof(struct lawn_timer),
             "", text_count(stats.bytes).s);
+    fprintf(out, "%s early, %s lost: %s\n", text_count(demo->early).s,
+            text_count(demo->lost).s,
+            demo->early == 0 && demo->lost == 0 ? "correct" : "wrong");
 }
 
 void

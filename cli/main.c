@@ -30,29 +30,28 @@ put_verb(const struct options_verb *verb, FILE *out)
 /* The part of the help that explains how to use a filter. */
 static const char help_notes[] =
     "\nA filter reads standard input, or the FILEs that follow its first "
-    "argument, and\n"
-    "writes to standard output; join reads two: join DURATION -k KEY LEFT "
-    "RIGHT.\n"
-    "'lawn help VERB' lists its options; 'man lawn-filters' has the details.\n"
+    "argument.\n"
+    "join reads two inputs: join DURATION -k KEY LEFT RIGHT.\n"
+    "'lawn help VERB' lists the options of VERB; 'man lawn-filters' has the "
+    "details.\n"
     "Status: 1 absent (--exit-on-absent), 2 usage, 3 input, 4 output, 128+N "
     "signal.\n"
     "  DURATION           250ms, 5s, 1h30m (d h m s ms us ns), or plain "
     "seconds\n"
     "  RATE               lines per time: 10/s, 1/1h\n\n"
-    "keys: -k groups lines; without it there is one group (dedupe: equal "
+    "keys: -k groups lines; without -k there is one group (dedupe: equal "
     "lines):\n"
-    "  -k 2               lines with the same column 2, between blanks (-d , "
-    "commas)\n"
+    "  -k 2               lines with the same column 2; -d sets the separator\n"
     "  -k .user.id        lines with the same value at this JSON path\n"
     "  -k '/id=(\\w+)/'    lines with the same text in the parentheses (POSIX "
     "regex)\n\n"
-    "time: when a line was read; or event time, taken from the line:\n"
-    "  --time-field 1     take it from this column, JSON path or /regex/, in "
+    "time of a line: when it was read; or event time, a field of the line:\n"
+    "  --time-field 1     this column, JSON path or /regex/ is the time, in "
     "seconds\n"
     "                     or as 2026-11-15T10:00:00Z; lawn never waits then\n"
     "  --time-unit ms     numbers in that field are ms (or us, ns)\n\n"
     "often used:\n"
-    "  --json             input lines and lines that lawn makes are JSON\n"
+    "  --json             read and write lines of JSON\n"
     "  --on-eof flush     write held lines when the input ends, without "
     "waiting\n"
     "  --state FILE       keep held lines and keys there from one run to the "
@@ -80,7 +79,7 @@ print_help(FILE *out)
     fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
           "Filters lines by time, for millions of keys at once: delays them, "
           "collapses\n"
-          "bursts, limits their rate, pairs them, or reports that none came.\n",
+          "bursts, limits their rate, pairs them, or reports missing lines.\n",
           out);
     fputs("\nfilters:\n", out);
     for (size_t i = 0; i < tool_filters; i++) {

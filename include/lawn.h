@@ -1,12 +1,16 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
- * A lawn is a set of timers that the caller owns. Timers with the same TTL form
- * a FIFO queue, called a blade. Because all timers of a blade wait equally
- * long, they become due in the order in which they were started, so appending
- * keeps the blade sorted. An index over the heads of the blades finds the
- * earliest deadline, regardless of the number of different TTLs. The number of
- * blades is limited; a timer whose TTL has no blade is unqueued: it is linked
- * directly into the index. A call of lawn_mow() is called a mow.
+ * A lawn is a set of timers that the caller owns. The TTL of a timer is the
+ * time from its start to its deadline. A timer is running from its start until
+ * it fires or is stopped; otherwise it is idle. lawn_mow() fires due timers: it
+ * calls a callback for each running timer whose deadline has been reached. A
+ * call of lawn_mow() is called a mow. lawn(7) describes when to use a lawn.
+ *
+ * Timers with the same TTL form a FIFO queue, called a blade. They become due
+ * in the order in which they were started, so appending keeps a blade sorted.
+ * An index over the heads of the blades finds the earliest deadline, regardless
+ * of the number of TTLs. The number of blades is limited. A timer that is not
+ * on a blade is unqueued: it is linked directly into the index.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -31,11 +35,10 @@
  * TIME
  *
  * Time is a uint64_t count of ticks. The caller chooses the unit and the
- * origin: milliseconds, nanoseconds, TSC cycles. A lawn does not read a clock.
- * It keeps the greatest time that it was given by its options, lawn_set_now()
- * or lawn_mow(). TTLs count from that time. After a pause, call lawn_set_now()
- * before starting timers. The cost of a call does not depend on how far time
- * advanced.
+ * origin. A lawn does not read a clock. Its time is the greatest time that it
+ * received in its options, from lawn_set_now() or from lawn_mow(). TTLs count
+ * from that time, so call lawn_set_now() after a pause, before starting timers.
+ * The cost of a call does not depend on how far time advanced.
  *
  * PROMISES
  *
@@ -45,8 +48,8 @@
  *       not halted, no running timer has a deadline <= now, except at the last
  *       tick (see lawn_mow()); lawn_next() never returns a time after the
  *       earliest deadline, and lawn_next_exact() returns that deadline.
- *   P3  Exactly once: each started timer fires once, is stopped, is restarted,
- *       or is still running.
+ *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
+ *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
  *       across mows, and timers with the same TTL fire in the order in which
  *       they were started; lawn_set_resolution() and lawn_start_as() list the
@@ -61,7 +64,8 @@
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
- *       most 448.
+ *       most 448 index entries; so does lawn_next_timer(), apart from entries
+ *       of blades whose first timer was stopped or restarted.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -69,25 +73,14 @@
  *       and function of the failed assertion and calls abort() for (a) a mow
  *       inside a mow, (b) a timer that runs on another lawn, (c) a timer that
  *       was freed or overwritten while running; it detects (b) and (c) when a
- *       call accesses that timer or the one next to it in its list.
+ *       call accesses that timer or its neighbor in a list.
  *
- * The default build defines NDEBUG. In that build a mow inside a mow does
- * nothing, and the other checks of P10 are left out, because they would add
- * instructions to each start and stop.
+ * The default build defines NDEBUG and has no such checks, because they would
+ * slow down each start and stop. In that build a mow inside a mow does nothing.
  *
  * THREADS
  *
- * Only one thread may use a lawn at a time; the library does not lock.
- * Different lawns are independent.
- *
- * WHEN TO CHOOSE SOMETHING ELSE
- *
- * For a few hundred timers, any sorted array or heap is good enough. If timers
- * may fire late by 10 % of their TTL and in any order, a wheel without
- * cascades, like the Linux kernel's, does less work. If most deadlines are
- * absolute and unrelated (a calendar, a simulation), a lawn works as a
- * hierarchical wheel, no better than other good ones, and a heap needs less
- * memory.
+ * Only one thread may use a lawn at a time. Different lawns are independent.
  */
 #ifndef LAWN_H
 #define LAWN_H
@@ -123,7 +116,7 @@ struct lawn_link {
 
 /* A timer: 24 bytes, embedded in an object of the caller. A timer of all-zero
  * bytes is idle. The fields are private. Do not copy or free a running timer.
- * Do not move one without calling lawn_moved(). */
+ * If you move one, call lawn_moved(). */
 struct lawn_timer {
     struct lawn_link link;
     uint64_t deadline;
@@ -138,15 +131,16 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 /* Options of a new lawn. Zero in a field selects its default. A value that is
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
-    /* Maximum number of TTLs that have a blade at the same time: 8 to 16,384,
-     * rounded up to a power of two, 76 bytes each; default 1024. Timers with
-     * further TTLs cost as much as in a hierarchical timing wheel. */
+    /* Number of TTLs that the lawn is made for: 8 to 16,384, rounded up to a
+     * power of two, 76 bytes each; default 1024. There are two blades for each
+     * of them, so up to this number almost every TTL finds a blade. The timers
+     * of other TTLs are unqueued: they cost as much as in a hierarchical timing
+     * wheel. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
-     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 60
-     * KiB for 6, 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued
-     * timers slower. */
+     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 60 KiB for 6,
+     * 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued timers slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -174,21 +168,20 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, or removed because their
                                  blade is empty */
-    uint64_t touched_idle;    /* maximum of the entries that a single mow or
+    uint64_t touched_idle;    /* maximum number of entries that one mow or
                                  lawn_next() processed without firing */
-    uint64_t looked;          /* index entries that lawn_next(),
-                                 lawn_next_exact() and lawn_next_timer()
-                                 examined */
+    uint64_t looked;          /* index entries examined by lawn_next(),
+                                 lawn_next_exact() and lawn_next_timer() */
     uint64_t ahead;           /* timers that mows prefetched into the cache */
     size_t live_blades;       /* blades that contain timers */
-    size_t blades;            /* blades allocated: more than twice the number
-                                 in the options */
+    size_t blades;            /* blades allocated: two for each TTL of
+                                 options.blades, plus 28 */
     size_t bytes;             /* memory of the lawn; never grows */
 };
 
-/* Creates a lawn. This is the only function of this header that allocates
- * memory. options may be NULL. Returns NULL if there is not enough memory.
- * O(blades + slots). */
+/* Creates a lawn. No other function of this header allocates memory. options
+ * may be NULL. Returns NULL if there is not enough memory. O(blades + slots).
+ */
 struct lawn *lawn_new(const struct lawn_options *options);
 
 /* Creates a lawn in caller-owned memory of size bytes, with any alignment. The
@@ -201,16 +194,17 @@ struct lawn *lawn_place(void *memory, size_t size,
  * options may be NULL. O(1). */
 size_t lawn_size(const struct lawn_options *options);
 
-/* Frees the memory of a lawn and abandons its timers. It neither reads nor
- * writes the timers; zero a timer before using it again. lawn may be NULL.
- * O(1). */
+/* Frees a lawn that lawn_new() created. Does nothing for a lawn of
+ * lawn_place(), whose memory belongs to the caller. lawn may be NULL. O(1). The
+ * timers of the lawn are neither read nor written. If a timer was running, zero
+ * it before using it again. */
 void lawn_free(struct lawn *lawn);
 
 /* STARTING AND STOPPING */
 
-/* Starts a timer, or restarts a running one. Its deadline is lawn_now() + ttl.
- * A ttl of 0 counts as 1 [P6]. A sum above LAWN_NEVER - 1 counts as LAWN_NEVER
- * - 1 [P9]. Cannot fail. O(1) in the worst case. */
+/* Starts a timer, or restarts a running one. Its deadline is lawn_now() + ttl,
+ * but at most LAWN_NEVER - 1 [P9]. A ttl of 0 counts as 1 [P6]. Cannot fail.
+ * O(1) in the worst case. */
 void lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl);
 
 /* Starts or restarts a timer with an absolute deadline. A deadline <=
@@ -227,82 +221,81 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 /* MOWING */
 
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
- * of them, in the order of P4. Returns the number of timers fired. If that is
- * less than budget and no callback called lawn_halt(), no due timer remains
- * [P2]. Otherwise the remaining due timers fire first in the next mow.
+ * of them, in the order of P4. Returns the number of timers fired, or budget if
+ * the mow reached the limit described below. If the result is less than budget
+ * and no callback called lawn_halt(), no due timer remains [P2]. Otherwise the
+ * remaining due timers fire first in the next mow. O(1) if there is nothing to
+ * fire or move.
  *
- * A mow also moves index entries; the index contains each unqueued timer and
- * one entry per blade. The sum of timers fired and entries processed is at most
- * 8 * budget + 448 [P8], unless budget is SIZE_MAX. A mow that reaches this
- * limit ends as if its budget were used up: it returns budget, although it
- * fired fewer timers, and the next mow continues. A lawn moves entries ahead of
- * time, in mows that have little else to do. So mows that keep up with the
- * clock do not reach the limit, except after many timers with the earliest
- * deadlines were stopped. O(1) if there is nothing to fire or move.
+ * A mow also moves entries of the index, which contains each unqueued timer and
+ * one entry per blade. Unless budget is SIZE_MAX, a mow processes at most 8 *
+ * budget + 448 timers and entries [P8]. A mow that reaches this limit returns
+ * budget, even if it fired fewer timers, and the next mow continues. Mows that
+ * keep up with the clock do not reach it, except after many timers with the
+ * earliest deadlines were stopped.
  *
- * The time of the lawn is now even if due timers remain: TTLs of timers that
- * are started before the next mow count from it. A now before lawn_now() leaves
- * the time unchanged and fires the timers that are due at that earlier time. A
- * now of LAWN_NEVER counts as LAWN_NEVER - 1. There is no later tick than that:
- * a timer that a callback starts while lawn_now() is LAWN_NEVER - 1 gets the
- * deadline LAWN_NEVER - 1 and waits for the next mow. */
+ * The time of the lawn is now even if due timers remain. A now before
+ * lawn_now() leaves the time unchanged and fires the timers that are due at
+ * that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1, the last
+ * tick. A timer that a callback starts at the last tick gets the deadline
+ * LAWN_NEVER - 1 and waits for the next mow. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
-/* Ends the current mow after the calling callback returns, even if the budget is
- * not used up: lawn_mow() returns the number of timers fired, and the remaining
- * due timers fire first in the next mow. A callback that reads a clock can thus
- * limit the duration of a mow. Has no effect outside of a callback. O(1). */
+/* Ends the current mow when the calling callback returns: lawn_mow() returns
+ * the number of timers fired, and the remaining due timers fire first in the
+ * next mow. Has no effect outside of a callback. O(1). A callback that reads a
+ * clock can thus limit the duration of a mow. */
 void lawn_halt(struct lawn *lawn);
 
-/* Sets the time without firing timers. Timers started afterward count from now.
- * A now before lawn_now() is ignored. O(1). */
+/* Sets the time without firing timers. A now before lawn_now() is ignored.
+ * O(1). */
 void lawn_set_now(struct lawn *lawn, uint64_t now);
 
-/* Returns the latest time passed to the lawn. O(1). */
+/* Returns the time of the lawn. O(1). */
 uint64_t lawn_now(const struct lawn *lawn);
 
-/* Sets the resolution. The deadline of each timer that is started after this
- * call is rounded up to a multiple of the resolution, so that timers become due
- * together and an event loop wakes less often. In nanoseconds, 1000000 makes
- * timers due on whole milliseconds. 1 or 0 means exact. Running timers keep
- * their deadlines. O(1).
+/* Sets the resolution. Later starts round deadlines up to a multiple of it, so
+ * that timers become due together and an event loop wakes less often. For
+ * example, 1000000 makes timers of a nanosecond clock due on whole
+ * milliseconds. 1 or 0 means exact. Running timers keep their deadlines. O(1).
  *
- * Exception to P4: consider two timers with the same TTL and deadline, one
- * started before and one after a change to a resolution that is not a multiple
- * of the old one. Either may fire first.
+ * Exception to P4: if the new resolution is not a multiple of the old one, a
+ * timer started before this call and one started after it, with the same TTL
+ * and deadline, may fire in either order.
  *
- * If there are many more TTLs than blades, a lawn stops using blades for new
- * timers, which makes starts cheaper. Each call of this function, even with an
- * unchanged resolution, resets the statistics for that decision. A program that
- * calls it every few hundred starts does not get the cheaper starts. */
+ * If there are many more TTLs than blades, a lawn makes starts cheaper by not
+ * using blades for new timers. Each call of this function resets the statistics
+ * for that decision, so do not call it every few hundred starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
-/* Returns the time at which the next mow is needed: the earliest deadline of all
- * running timers, or LAWN_NEVER if no timer is running. Examines at most 448
- * index entries [P8]. If these are not enough to find the earliest deadline,
- * returns an earlier time, which is still after the last mow that returned less
- * than its budget. That can happen after timers with the earliest deadlines
- * were stopped. A program that sleeps until this time and
- * then mows never wakes too late, and only a few times too early: each such mow
- * moves entries to a lower level of the index. O(1) until the timer with the
- * earliest deadline fires, is stopped or is restarted. */
+/* Returns the time at which the next mow is needed: the earliest deadline, or
+ * LAWN_NEVER if no timer is running. Examines at most 448 index entries [P8].
+ * If these are not enough to find the earliest deadline, returns an earlier
+ * time. That can happen after timers with the earliest deadlines were stopped.
+ * O(1): usually no entry is examined if the earliest timer is the same as in
+ * the last call.
+ *
+ * A program that sleeps until the returned time and then mows never wakes too
+ * late, and only a few times too early. It does not wake twice for the same
+ * time: if the last mow returned less than its budget and was not halted, the
+ * returned time is later than the now of that mow, unless a timer is due. */
 uint64_t lawn_next(struct lawn *lawn);
 
-/* Returns the earliest deadline of all running timers, or LAWN_NEVER if no timer
- * is running. O(1) when lawn_next() is. Otherwise O(index entries in the slots
- * that may contain the earliest timer): up to all unqueued timers. */
+/* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
+ * 448 index entries are enough to find it, as in lawn_next(). Otherwise O(index
+ * entries in the slots that may contain the earliest timer): up to all unqueued
+ * timers and blades. */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
-/* Returns the timer with the earliest deadline, or NULL if no timer is running.
- * Compares at most 448 timers [P8]. If there are more that may be the earliest,
- * the result is the earliest of those compared; it is certainly the earliest of
- * all if its deadline equals lawn_next(). If several timers have this deadline,
- * the result is one that may fire first according to P4: the first started of
- * its TTL. If several TTLs are due at that time, which one is returned is
- * unspecified. Entries of empty blades do not count as compared, so this takes
- * O(blades) in the worst case. The timer remains running; to evict it, stop it.
- * May be called in callbacks. */
+/* Returns the first timer in the order of P4, or NULL if no timer is running.
+ * If P4 allows several timers to fire first, returns any of them. Compares at
+ * most 448 timers. If these are not enough to find the first timer, returns the
+ * earliest of those compared. If the deadline of the result equals lawn_next(),
+ * no timer has an earlier deadline. The cost is that of lawn_next(), plus O(1)
+ * for each index entry of a blade whose first timer was stopped or restarted:
+ * O(blades) in the worst case [P8]. The timer remains running; to evict it,
+ * stop it. May be called in callbacks. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -310,8 +303,7 @@ struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 /* Returns the number of running timers. O(1). */
 uint64_t lawn_count(const struct lawn *lawn);
 
-/* Returns true if the timer is running: started, and neither fired nor stopped.
- * O(1). */
+/* Returns true if the timer is running. O(1). */
 bool lawn_pending(const struct lawn_timer *timer);
 
 /* Returns the deadline of a running timer, or LAWN_NEVER if the timer is idle.
@@ -319,42 +311,41 @@ bool lawn_pending(const struct lawn_timer *timer);
 uint64_t lawn_deadline(const struct lawn_timer *timer);
 
 /* Returns the deadline of the last start, or 0 if the timer was never started.
- * The value remains after the timer fired: in a callback, lawn_now() minus this
- * value is how late the timer is. O(1). */
+ * O(1). In a callback, lawn_now() minus this value is how late the timer is. */
 uint64_t lawn_last_deadline(const struct lawn_timer *timer);
 
 /* SAVING AND MOVING TIMERS */
 
 /* Callback of lawn_each(), called with each running timer and its TTL. ttl is 0
- * if the lawn does not know the TTL, because the timer is unqueued. The callback
- * must not change the lawn. Returns false to end the visit. */
+ * if the timer is unqueued, because the lawn does not know its TTL. The
+ * callback must not change the lawn. Returns false to end the visit. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
 /* Calls visit for all running timers: first the unqueued timers, then the
  * others grouped by TTL. Timers with the same TTL and deadline are visited in
- * the order in which they would fire. To save timers, store their TTLs and
- * deadlines in this order, and later start them with lawn_start_as() in the
- * same order. To move timers to another lawn, collect them in this order, then
- * stop each one here and start it there with lawn_start_as(). They fire in the
- * same order as here, as far as P4 specifies one. Returns true if all timers
- * were visited, false if visit returned false. May be called in callbacks.
- * O(timers + blades + slots). */
+ * the order in which they would fire. Returns true if all timers were visited,
+ * false if visit returned false. O(timers + blades + slots). May be called in
+ * callbacks.
+ *
+ * To save timers, store their TTLs and deadlines in this order, and later start
+ * them with lawn_start_as() in the same order. To move timers to another lawn,
+ * collect them first, then stop each one here and start it there. They then
+ * fire in the same order as here, as far as P4 specifies one. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
  * started with ttl at time deadline - ttl. With a ttl of 0 or LAWN_NEVER the
- * timer is unqueued (on no blade). The deadline is not rounded to the
- * resolution; LAWN_NEVER counts as LAWN_NEVER - 1 [P9]. Cannot fail. O(1) in
- * the worst case.
+ * timer is unqueued. The deadline is not rounded to the resolution; LAWN_NEVER
+ * counts as LAWN_NEVER - 1 [P9]. Cannot fail. O(1) in the worst case.
  *
- * The deadline may be in the past. The timer then fires in the next mow, before
- * timers with later deadlines. But a deadline before the mowed time counts as
- * the mowed time: the time up to which mows have fired timers. It is initially
- * the now of the options. After a mow it is between the latest deadline that
- * has fired and lawn_now(). To load timers of which some are overdue, create
- * the lawn with the earliest deadline as now, then pass the current time to
- * lawn_set_now(). In a callback, a deadline <= lawn_now() counts as lawn_now()
- * + 1 [P6].
+ * If the deadline is in the past, the timer fires in the next mow, before
+ * timers with later deadlines. A deadline before the mowed time counts as the
+ * mowed time. This is the time up to which mows have processed timers:
+ * initially the now of the options, later a time between the latest deadline
+ * that has fired and lawn_now(). To load timers of which some are overdue,
+ * create the lawn with the earliest deadline as now, then pass the current time
+ * to lawn_set_now(). In a callback, a deadline <= lawn_now() counts as
+ * lawn_now() + 1 [P6].
  *
  * The timer is unqueued if a timer of this TTL with a later deadline is
  * running, or if its deadline is later than the one that lawn_start() would set
@@ -364,11 +355,10 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
-/* Relinks a running timer after its memory was moved (memmove(), realloc(), a
- * defragmenter). Call it after each move, before any other call on the lawn and
- * before moving another timer of the lawn. The old memory is not read. Does
- * nothing for an idle timer, which may also be moved without this call. O(1).
- */
+/* Relinks a running timer after its memory was moved, for example by realloc().
+ * Call it after each move, before any other call on the lawn and before moving
+ * another timer of the lawn. The old memory is not read. Does nothing for an
+ * idle timer, which may also be moved without this call. O(1). */
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* STATISTICS AND CHECKS */
@@ -376,16 +366,14 @@ void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 /* Fills *out with the counters and sizes. O(blades). */
 void lawn_stats(const struct lawn *lawn, struct lawn_counters *out);
 
-/* Returns the number of unqueued timers: running timers that are on no blade.
- * If it remains high, configure more blades or round TTLs up to fewer values.
- * The number is not cached, because lawn_stop() cannot know which kind of timer
- * it removes. O(unqueued timers). */
+/* Returns the number of unqueued timers. O(unqueued timers). If it remains
+ * high, configure more blades or round TTLs up to fewer values. */
 uint64_t lawn_count_unqueued(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING
 /* Checks all invariants. Returns true if they hold. Otherwise prints the first
- * violated invariant to out, unless out is NULL, and returns false. For tests
- * and debugging; may be called in callbacks. O(size of the lawn). */
+ * violated invariant to out, unless out is NULL, and returns false. O(size of
+ * the lawn). May be called in callbacks. */
 bool lawn_check(const struct lawn *lawn, FILE *out);
 #endif
 

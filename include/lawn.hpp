@@ -14,18 +14,16 @@
  *     lawn.mow(now); // fires all due timers
  *
  * This is a thin wrapper of lawn.h with the same promises and costs, except as
- * described under LIFETIME and CALLBACKS. The namespace is lawnpp, because
- * lawn.h defines a struct lawn. lawn::get() gives access to the other functions
- * of lawn.h; but all timers that run on this lawn must be timers of this
- * header.
+ * described below. The namespace is lawnpp, because lawn.h defines a struct
+ * lawn. To call other functions of lawn.h, pass them lawn::get(). All timers
+ * that run on this lawn must be timers of this header.
  *
  * LIFETIME
  *
  * The destructor of a timer stops it. A timer can be neither copied nor moved.
- * A lawn can be moved while timers are running on it; the timers stay where
- * they are. If a lawn is destroyed before its timers, the timers become idle;
- * they may be destroyed, but not started again. Destroying a lawn takes
- * O(timers).
+ * A lawn can be moved while timers are running on it. If a lawn is destroyed
+ * before its timers, they become idle and must not be started again. Destroying
+ * a lawn takes O(timers).
  *
  * CALLBACKS
  *
@@ -47,6 +45,7 @@
 #define LAWN_HPP
 
 #include <lawn.h>
+
 #include <chrono>
 #include <exception>
 #include <functional>
@@ -55,29 +54,37 @@
 #include <type_traits>
 #include <utility>
 
-namespace lawnpp {
+namespace lawnpp
+{
 /* Convert a duration to ticks of Unit. Return a number from 0 to LAWN_NEVER.
  * ttl_of() rounds up, for TTLs and deadlines, so that no timer fires early;
  * time_of() rounds down, for the current time. O(1). */
-template <class Unit, bool up = true, class D> constexpr uint64_t ttl_of(D d)
+template <class Unit, bool up = true, class D>
+constexpr uint64_t
+ttl_of(D d)
 {
     using ticks = std::chrono::duration<int64_t, typename Unit::period>;
     using fine = typename std::common_type_t<ticks, D>::period;
     constexpr bool own = std::is_same_v<fine, typename D::period>;
     using scale = std::conditional_t<own, typename Unit::period, fine>;
     std::chrono::duration<long double, scale> most(9.2e18L); /* below 2^63 */
-    if (!(d > D::zero()) || d > most) return d > D::zero() ? LAWN_NEVER : 0;
+    if (!(d > D::zero()) || d > most) {
+        return d > D::zero() ? LAWN_NEVER : 0;
+    }
     auto down = std::chrono::floor<ticks>(d);
     return static_cast<uint64_t>(down.count()) + (up && down < d);
 }
-template <class Unit, class D> constexpr uint64_t time_of(D d)
+template <class Unit, class D>
+constexpr uint64_t
+time_of(D d)
 {
     return ttl_of<Unit, false>(d);
 }
 
 /* The base of all timer types. Its functions are those of lawn.h, at the same
  * cost. */
-class any_timer {
+class any_timer
+{
 public:
     any_timer(const any_timer &) = delete;
     any_timer &operator=(const any_timer &) = delete;
@@ -95,7 +102,9 @@ public:
 
 protected:
     any_timer(::lawn *lawn, void (*fire)(any_timer *)) noexcept
-        : lawn_(lawn), fire_(fire) {}
+        : lawn_(lawn), fire_(fire)
+    {
+    }
     ~any_timer() { stop(); } /* does not access the lawn if idle */
 
 private:
@@ -105,26 +114,30 @@ private:
     void (*fire_)(any_timer *);
 };
 
-class lawn {
+class lawn
+{
 public:
     explicit lawn(const ::lawn_options &with = {}) : lawn_(lawn_new(&with))
     {
-        if (!lawn_) throw std::bad_alloc();
+        if (lawn_ == nullptr) {
+            throw std::bad_alloc();
+        }
     }
     /* Sets the time to now and fires due timers, at most budget of them.
-     * Returns the number of timers fired. Throws the exception of a callback;
-     * then the remaining due timers fire in the next mow. The cost is that of
-     * lawn_mow(). */
+     * Returns the number of timers fired. Throws the exception of a callback.
+     * The cost is that of lawn_mow(). */
     size_t mow(uint64_t now, size_t budget = SIZE_MAX)
     {
         std::exception_ptr thrown;
         size_t fired = lawn_mow(get(), now, budget, fire, &thrown);
-        if (thrown) std::rethrow_exception(thrown);
+        if (thrown != nullptr) {
+            std::rethrow_exception(thrown);
+        }
         return fired;
     }
     uint64_t next() const noexcept { return lawn_next(get()); }
     uint64_t next_exact() const noexcept { return lawn_next_exact(get()); }
-    /* Returns the timer that is due first, or nullptr; stop it to evict it. */
+    /* Returns the result of lawn_next_timer(); to evict the timer, stop it. */
     any_timer *next_timer() const noexcept
     {
         return reinterpret_cast<any_timer *>(lawn_next_timer(get()));
@@ -152,25 +165,32 @@ private:
         {
             /* Makes all timers idle without calling their callbacks. The
              * destructor of an idle timer does not access the lawn. */
-            lawn_mow(lawn, LAWN_NEVER, SIZE_MAX,
-                     [](::lawn_timer *, void *) {}, nullptr);
+            lawn_mow(
+                lawn, LAWN_NEVER, SIZE_MAX, [](::lawn_timer *, void *) {},
+                nullptr);
             lawn_free(lawn);
         }
     };
     std::unique_ptr<::lawn, end> lawn_;
 };
 
-template <class F = std::function<void()>> class timer : public any_timer {
+template <class F = std::function<void()>> class timer : public any_timer
+{
 public:
     timer(const lawn &lawn, F call)
-        : any_timer(lawn.get(), fire), call_(std::move(call)) {}
+        : any_timer(lawn.get(), fire), call_(std::move(call))
+    {
+    }
 
 private:
     static void fire(any_timer *self)
     {
         auto &timer = *static_cast<class timer *>(self);
-        if constexpr (std::is_invocable_v<F &, any_timer &>) timer.call_(*self);
-        else timer.call_();
+        if constexpr (std::is_invocable_v<F &, any_timer &>) {
+            timer.call_(*self);
+        } else {
+            timer.call_();
+        }
     }
     F call_;
 };

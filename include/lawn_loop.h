@@ -1,10 +1,10 @@
 /* lawn_loop.h - a lawn with a clock, and timers with their own callbacks.
  *
- * A loop is a lawn bound to a clock. Each of its timers has a callback and an
- * argument, and fires once or periodically. The loop sets a wake-up in an
- * existing event loop, or waits with its own small event loop. Functions that
- * return int return a negative error, -errno, on failure; lawn_loop_new()
- * returns NULL and sets errno.
+ * A loop is a lawn (see lawn.h) with a clock. Each of its timers has a callback
+ * and an argument, and fires once or periodically. A turn reads the clock and
+ * fires due timers, see lawn_loop_turn(). The loop runs its turns in an
+ * existing event loop or in its own small one. Functions that return int return
+ * -errno on failure.
  *
  *     #include <lawn_loop.h>
  *     #include <stdio.h>
@@ -21,7 +21,7 @@
  *
  * WITH ANOTHER EVENT LOOP
  *
- * There are three ways to use a loop within an existing event loop:
+ * Within an existing event loop, use one of:
  *   - an adapter: lawn_uv.h, lawn_event.h, lawn_ev.h, lawn_uring.h, lawn_glib.h
  *     or lawn_sdevent.h;
  *   - a file descriptor: wait for lawn_loop_fd() to become readable, then call
@@ -29,24 +29,44 @@
  *   - a wait with a time limit: call lawn_loop_turn(), and wait until the time
  *     that it returns or until another event.
  *
+ * ADAPTERS
+ *
+ * An adapter creates a loop whose timers fire while the event loop of another
+ * library, the host, runs. For a host X, lawn_X_new() creates the loop and
+ * lawn_X_free() frees it. All functions of this header work on the loop, except
+ * lawn_loop_fd() and the built-in event loop. Call all functions on the thread
+ * that runs the host. The host may be stopped and run again.
+ *
+ * One wake-up of the host serves all timers; L2 specifies when it is set. It is
+ * active only while a timer is running, so it does not keep an idle host
+ * running. Timers never fire early; how late they fire depends on the host.
+ * libuv, libevent, libev and GLib do not count the time while the machine is
+ * suspended. With LAWN_LOOP_BOOTTIME, their timers may be late by the duration
+ * of a suspension, unless the program calls lawn_loop_turn() after it. If this
+ * matters, watch the lawn_loop_fd() of a plain loop instead.
+ *
+ * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
+ * clock set in the options must count nanoseconds; arm is ignored; the
+ * allocator serves the loop but not the adapter. Errors are those of
+ * lawn_loop_new() and those listed in the header of the adapter. The argument
+ * of lawn_X_free() may be NULL. Do not call lawn_loop_free() on the loop of an
+ * adapter.
+ *
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. Each start with a TTL
- * reads the clock, so the TTL counts from the call, regardless of when the loop
- * woke up. Reading the clock takes 20 ns on most machines. To avoid it when
- * starting many timers at once, pass lawn_loop_now() plus the TTL to
+ * reads the clock, so the TTL counts from the call. This takes 20 ns on most
+ * machines. To avoid it, pass lawn_loop_now() plus the TTL to
  * lawn_loop_start_at().
  *
- * While the machine is suspended, CLOCK_MONOTONIC stops: after the suspension,
- * timers have as much time left as before. With LAWN_LOOP_BOOTTIME the
- * suspension counts, and timers that became due fire when the machine resumes.
- * Setting the wall clock affects neither clock. If a clock runs backward, the
- * loop's time does not change until the clock has caught up. If a clock jumps
- * forward, each timer that becomes due fires once; periodic timers behave
- * according to their mode.
+ * While the machine is suspended, CLOCK_MONOTONIC stops. With
+ * LAWN_LOOP_BOOTTIME the suspension counts, and timers that became due fire
+ * when the machine resumes. If a clock runs backward, the loop's time does not
+ * change until the clock has caught up. If a clock jumps forward, all timers
+ * that it passes become due; periodic timers behave according to their mode.
  *
- * Tests can use a clock that returns a variable, and advance it from one
- * lawn_loop_next() to the next without waiting.
+ * To test without waiting, use a clock that returns a variable, and set it to
+ * lawn_loop_next().
  *
  * PROMISES
  *
@@ -63,8 +83,10 @@
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
- *   L4  No drift: a timer with a fixed rate is due exactly at first + n *
- *       period, however late earlier callbacks ran.
+ *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
+ *       n-th period, from 0, is due exactly at first + n * period, however late
+ *       earlier callbacks ran; first is the argument of lawn_loop_every_at(),
+ *       or one period after the call of lawn_loop_every().
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
  *       once, for the last of them, and counts the others as missed;
  *       LAWN_LOOP_CATCH_UP fires once for each of them, one per turn.
@@ -72,27 +94,24 @@
  *       the callback.
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
  *       if its own callback stopped it.
- *   L8  Lateness: the histogram contains the lateness of every call of a
- *       callback: the time when the callback began minus the time when the
- *       timer was due; if periods were skipped, minus the time when the first
- *       of them was due.
+ *   L8  Lateness: the histogram contains one value for each call of a callback:
+ *       how long after the timer was due the callback began, or, if periods
+ *       were skipped, how long after the first of them was due.
  *
- * When the last timer ends, an adapter cancels its wake-up [L2]; a timerfd may
- * become readable once more.
+ * When no timer is running any more, an adapter cancels its wake-up; without an
+ * adapter, the descriptor of lawn_loop_fd() may become readable once more.
  *
- * With LAWN_LOOP_CATCH_UP, a timer catches up if its next period is already
- * overdue when it fires. At the end of the turn, its deadline is set to the
- * time that the turn read last from the clock. So it fires again in the next
- * turn, even if the clock does not advance. P4 and lawn_loop_deadline() use
- * this deadline; the field due has the exact time of the period. This applies
- * to the first 16 such timers of a turn; the deadline of further ones is the
- * next tick.
+ * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue when the
+ * timer fires, its deadline becomes the time that the turn read last from the
+ * clock. So the timer fires again in the next turn, even if the clock does not
+ * advance. P4 and lawn_loop_deadline() use this deadline; the field due has the
+ * exact time of the period. This applies to the first 16 such timers of a turn;
+ * the deadline of further ones is the next tick.
  *
  * THREADS
  *
- * Only one thread may use a loop at a time. For timers shared by many threads
- * see lawn_workers.h. In a child process after fork(), call only
- * lawn_loop_free(), because the loop's descriptors are shared with the parent.
+ * Only one thread may use a loop at a time. In a child process after fork(),
+ * call only lawn_loop_free(), because the parent shares the loop's descriptors.
  */
 #ifndef LAWN_LOOP_H
 #define LAWN_LOOP_H
@@ -154,14 +173,12 @@ enum lawn_loop_clock {
     LAWN_LOOP_BOOTTIME   /* CLOCK_BOOTTIME: also counts during suspension */
 };
 
-/* Callback of an adapter. Sets the single wake-up of the host, which is the
- * event loop that runs the timers, and replaces the previous wake-up. The
- * parameter when is a time on the loop's clock. At that time the host must call
+/* Callback of an adapter. Sets the single wake-up of the host, and replaces the
+ * previous one. when is a time on the loop's clock, at which the host must call
  * lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means that no
- * timer is running and no wake-up is needed. The loop calls this function at
- * the end of a turn, and when a timer is started or stopped outside of a turn,
- * as required by L2. This function may call lawn_loop_now() and
- * lawn_loop_update(), but no other function of the loop. */
+ * wake-up is needed. The loop calls this function at the end of a turn, and
+ * when a timer is started or stopped outside of a turn, as required by L2. This
+ * function may call only lawn_loop_now() and lawn_loop_update() on the loop. */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -169,9 +186,7 @@ typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
 struct lawn_loop_options {
     /* Options of the loop's lawn: blades, resolution, allocator. The allocator
      * provides all memory of the loop. The initial time is read from the clock.
-     * A resolution of LAWN_LOOP_MS makes timers due on whole milliseconds, so
-     * that the loop wakes less often; it does not round the periods of a fixed
-     * rate. */
+     * The resolution does not round the periods of a fixed rate. */
     struct lawn_options lawn;
 
     /* Limits of a turn: the number of timers, default 1024, and its duration in
@@ -205,33 +220,31 @@ struct lawn_loop_counters {
  * + slots). */
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
-/* Frees a loop, abandons its timers and watchers, and closes the descriptors
- * that the loop created. Watched descriptors remain open. loop may be NULL.
- * Returns true; in a callback it does nothing and returns false. O(1), plus
- * close(2) of the loop's descriptors. A timer or watcher that was in use must
- * be zeroed before it is used again. */
+/* Frees a loop and closes the descriptors that the loop created. Watched
+ * descriptors remain open. loop may be NULL. Returns true; in a callback it
+ * does nothing and returns false. O(1), plus close(2) of the loop's
+ * descriptors. If a timer was running or a watcher was in use, zero it before
+ * using it again. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
 /* STARTING AND STOPPING */
 
-/* Starts a timer, or restarts a running one, so that it fires once:
- * lawn_loop_start() when ttl has passed on the clock, which the call reads;
- * lawn_loop_start_at() at a time on the clock. TTLs and deadlines are as in
- * lawn.h: a TTL of 0 counts as one tick, and the timer does not fire in the
- * current turn. Cannot fail. O(1) in the worst case. Starting the earliest
- * timer may make a system call to set the wake-up. */
+/* Starts a timer, or restarts a running one, so that it fires once: after ttl,
+ * or at a deadline on the loop's clock. TTLs and deadlines are as in lawn.h: a
+ * TTL of 0 counts as one tick, and the timer does not fire in the current turn.
+ * Cannot fail. O(1) in the worst case. Starting the earliest timer may make a
+ * system call to set the wake-up. */
 void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t ttl);
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t deadline);
 
-/* Starts a timer, or restarts a running one, so that it fires periodically.
- * With lawn_loop_every() it is first due after one period, with
- * lawn_loop_every_at() at the time that the argument first specifies. If first
- * is not after lawn_loop_now(), the timer is due at once; with LAWN_LOOP_DELAY,
- * and in the callback of a timer, it is due at the next tick. At a fixed rate,
- * the periods since first then count as overdue [L5]. A period of 0 counts as
- * one tick. Cannot fail. O(1) in the worst case. */
+/* Starts a timer, or restarts a running one, so that it fires periodically. It
+ * is first due after one period, or at the time first. A period of 0 counts as
+ * one tick. Cannot fail. O(1) in the worst case. If first is not after
+ * lawn_loop_now(), the timer is due at once; with LAWN_LOOP_DELAY, and in the
+ * callback of a timer, it is due at the next tick. At a fixed rate, the periods
+ * since first then count as overdue [L5]. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -258,11 +271,10 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
  * callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
-/* For adapters. Runs a turn like lawn_loop_turn(). The adapter calls this
- * function when the wake-up occurred, even if that was too early. The loop then
- * considers the wake-up gone, and sets another one if a timer is running.
- * Returns what lawn_loop_turn() returns. The cost is that of lawn_loop_turn().
- */
+/* For adapters. Runs a turn like lawn_loop_turn(), and sets another wake-up if
+ * a timer is running. Call it when the wake-up occurred, even if that was too
+ * early. Returns what lawn_loop_turn() returns. The cost is that of
+ * lawn_loop_turn(). */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
 /* Returns the arm_context of the options. O(1). */
@@ -291,8 +303,7 @@ void lawn_loop_stats(const struct lawn_loop *loop,
                      struct lawn_loop_counters *out);
 
 /* Returns the histogram of how late timers fired, in ticks of the clock [L8].
- * O(1). The loop owns the histogram; the caller may zero it at any time to
- * start again. */
+ * O(1). The loop owns the histogram; the caller may zero it. */
 struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
 
 /* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
@@ -302,9 +313,8 @@ bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 /* Returns a file descriptor, a timerfd, that is readable when a turn is due.
  * Returns an error on failure: -EINVAL if the options set clock or arm, -ENOSYS
  * if the system has no timerfd_create(2), or the -errno of that call; then
- * nothing changes. O(1); the first call creates the descriptor. Wait for it in
- * any event loop; do not read or close it. lawn_loop_turn() makes it unreadable
- * again. */
+ * nothing changes. O(1). Wait for it in any event loop; do not read or close
+ * it. lawn_loop_turn() makes it unreadable again. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP
@@ -316,13 +326,12 @@ enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 
 struct lawn_loop_watcher;
 
-/* Callback of a watched descriptor. ready contains those of LAWN_LOOP_READ and
- * LAWN_LOOP_WRITE that are watched and that the descriptor is ready for. If
- * there is an error, or no data can be transferred in either direction, ready
- * contains LAWN_LOOP_HANGUP and all watched events. If the other end sends no
- * more data, this is reported by a read() that returns 0. The callback may
- * watch and unwatch any descriptor, free any watcher that is not in use, and
- * start and stop timers. */
+/* Callback of a watched descriptor. ready contains the watched events for which
+ * the descriptor is ready. If there is an error, or no data can be transferred
+ * in either direction, ready contains LAWN_LOOP_HANGUP and all watched events.
+ * At the end of the input, ready contains LAWN_LOOP_READ, if it is watched, and
+ * read() returns 0. The callback may watch and unwatch any descriptor, free any
+ * watcher that is not in use, and start and stop timers. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watcher *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
@@ -352,18 +361,17 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
  * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
-/* Waits for events and calls callbacks, until lawn_loop_quit() is called or
- * neither a running timer nor a watcher in use remains. Runs rounds: each
- * handles up to 64 ready descriptors first, then runs a turn, which fires due
- * timers up to the budget. Returns 0 or an error: -EDEADLK in a callback, or an
- * error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or epoll_wait(2).
- * After an error of epoll_wait(2), callbacks of earlier rounds have run;
- * otherwise none has run. Blocks while there is nothing to do; each round costs
- * as much as lawn_loop_once().
+/* Runs rounds until lawn_loop_quit() is called or neither a running timer nor a
+ * watcher in use remains. A round waits for events, calls the callbacks of up
+ * to 64 ready descriptors, then runs a turn. Returns 0 or an error: -EDEADLK in
+ * a callback, or an error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or
+ * epoll_wait(2). After an error of epoll_wait(2), callbacks of earlier rounds
+ * have run; after any other error, this call has run no callback. Blocks while
+ * there is nothing to do; each round costs as much as lawn_loop_once().
  *
- * Descriptors come first, so that a connection that has just received data is
- * not treated as idle. Data that arrives during a round is seen in the next
- * round. The function may be called again after it has returned. */
+ * Because descriptors come first, a connection that has just received data is
+ * not treated as idle. The function may be called again after it has returned.
+ */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If wait is true, waits until a
@@ -374,9 +382,9 @@ int lawn_loop_run(struct lawn_loop *loop);
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 
 /* Makes lawn_loop_run() or lawn_loop_once() return after the current callback.
- * Outside of a callback, the next call of either returns at once. O(1). Must
- * not be called from signal handlers or other threads; these can write to a
- * watched descriptor instead. */
+ * Outside of a callback, the next call of either returns at once. O(1). Do not
+ * call it in signal handlers or other threads; write to a watched descriptor
+ * there. */
 void lawn_loop_quit(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -1,9 +1,9 @@
 /* lawn_sdevent.h - timers of a loop in systemd's sd-event.
  *
- * A single time source wakes the event loop for all timers, with normal
- * priority and an accuracy of one microsecond; sd-event's default accuracy is
- * 250 ms. Its time is set only as described in L2 of lawn_loop.h, not for each
- * timer, and it is disabled while no timer is running.
+ * ADAPTERS in lawn_loop.h describes what all adapters have in common. A time
+ * source with normal priority wakes the event loop. It is disabled while no
+ * timer is running. Its accuracy is one microsecond; sd-event's default is 250
+ * ms.
  *
  *     sd_event *event;
  *     struct lawn_loop *loop;
@@ -14,10 +14,9 @@
  *     sd_event_loop(event);
  *
  * sd-event dispatches one event source per iteration. If a turn ends because of
- * its budget, other sources are dispatched before the next turn.
- *
- * Call the functions on the thread of the event loop. Link with -llawn_sdevent
- * -llawn -lsystemd. */
+ * its budget, other sources are dispatched before the next turn. Link with
+ * -llawn_sdevent -llawn -lsystemd.
+ */
 #ifndef LAWN_SDEVENT_H
 #define LAWN_SDEVENT_H
 
@@ -29,19 +28,16 @@ extern "C" {
 
 struct sd_event; /* sd_event */
 
-/* Creates a loop whose timers fire while the event loop runs. options may be
- * NULL. A clock set in the options must count nanoseconds; arm is ignored; the
- * allocator serves the loop but not the adapter, which uses malloc(). Returns
- * NULL and sets errno on failure, to an error of lawn_loop_new() or of
+/* Creates a loop whose timers fire while the event loop runs. Returns NULL and
+ * sets errno on failure, to an error of lawn_loop_new() or of
  * sd_event_add_time(3). The cost is that of lawn_loop_new() and
  * sd_event_add_time(3). */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_sdevent_new(). loop may be NULL. Returns true;
- * in a callback of a timer it does nothing and returns false. The cost is that
- * of lawn_loop_free() and sd_event_source_disable_unref(3). Call it instead of
- * lawn_loop_free(). */
+/* Frees a loop created by lawn_sdevent_new(). Returns true; in a callback of a
+ * timer it does nothing and returns false. The cost is that of lawn_loop_free()
+ * and sd_event_source_disable_unref(3). */
 bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -1,11 +1,10 @@
 /* lawn_store.h - timers by id, with a payload.
  *
- * A store owns its timers. Each timer has an id, which is any byte string, and
- * a payload, which the store copies. When the timer is due, the store passes
- * both to a callback. The paper "Timer Lawn" defines four routines:
- * StartTimer(id, ttl, payload), DeleteTimer(id), PerTickBookkeeping(now) and
- * TimerExpired. Here they are lawn_store_start(), lawn_store_stop(),
- * lawn_store_mow() and the callback of lawn_store_mow().
+ * A store owns its timers. Each timer has an id and a payload, which are byte
+ * strings that the store copies. When the timer is due, the store passes both
+ * to a callback. Timers, TTLs and mows are as in lawn.h. The paper "Timer Lawn"
+ * calls lawn_store_start() StartTimer, lawn_store_stop() DeleteTimer,
+ * lawn_store_mow() PerTickBookkeeping, and its callback TimerExpired.
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -24,24 +23,21 @@
  *
  * TIME
  *
- * Time is as in lawn.h: a uint64_t count of ticks of the caller's clock. The
- * caller sets it in the options, with lawn_store_set_now() and with
- * lawn_store_mow().
+ * Time is as in lawn.h. The caller sets it in the options, with
+ * lawn_store_set_now() and with lawn_store_mow().
  *
  * IDS
  *
- * An id is a string of 0 to LAWN_STORE_ID_MAX arbitrary bytes. To use a 64-bit
- * integer as id, pass its address and sizeof(uint64_t); ids of 8 bytes are
- * hashed and compared as one word. All ids share one name space: a string with
- * the same 8 bytes is the same id as the integer, and a 4-byte int is a
- * different id.
+ * An id has 0 to LAWN_STORE_ID_MAX arbitrary bytes. To use a 64-bit integer as
+ * id, pass its address and sizeof(uint64_t). Ids of 8 bytes are hashed and
+ * compared as one word. A string with the same 8 bytes is the same id as the
+ * integer. A hash table, called the table, maps ids to timers.
  *
  * PAYLOADS
  *
- * A payload consists of 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. The store
- * copies a payload that it receives. It does not copy a payload that it
- * returns: the pointer refers to memory of the store and is aligned to 8 bytes,
- * so a payload may be a struct.
+ * A payload has 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. A payload that the
+ * store returns is not copied: the pointer refers to memory of the store. It is
+ * aligned to 8 bytes, so a payload may be a struct.
  *
  * PROMISES
  *
@@ -50,24 +46,24 @@
  * P6 at the last tick. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
- *       free unused memory, and that lawn_store_reserve() may leave the table
- *       larger than before.
+ *       free unused memory, that lawn_store_reserve() may leave the table
+ *       larger than before, and that a load may replace the store's lawn (see
+ *       lawn_store_lawn()).
  *   S3  Callbacks: a callback may call any function of the store with any id;
  *       the timer that fires is already removed, and the data passed to the
  *       callback remains valid until the callback returns.
  *   S4  Returned data: the id and payload pointers that lawn_store_get(),
  *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
  *       until the timer with this id is started again, updated, stopped,
- *       cleared or fires; a touch and changes to other timers do not invalidate
- *       them; they may be passed to any function of the store, even to one that
- *       invalidates them.
+ *       cleared or fires; a touch does not invalidate them; they may be passed
+ *       to any function of the store, even to one that invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
  *       O(1) plus O(bytes of the id and the payload), on average over the
- *       random hash key; no single call has to rebuild the table, because it
- *       grows and shrinks one bucket at a time; no cost depends on the number
- *       of different TTLs.
- *   S6  Hash flooding: hashing is keyed, so an attacker who does not know the
- *       seed cannot choose ids that make any call slower.
+ *       random hash key and regardless of the number of TTLs; such a call
+ *       splits or merges at most one bucket of the table.
+ *   S6  Hash flooding: each store hashes ids with SipHash-1-3 and its own
+ *       random key, unless the options set the key; so an attacker who does not
+ *       know the key cannot choose ids that make any call slower.
  *   S7  Memory: timers are stored in blocks of up to 64 KiB, large payloads in
  *       blocks of their own; a block is freed as soon as it contains no timer,
  *       except that the store keeps one empty block; timers share a block only
@@ -81,25 +77,22 @@
  *       timer and fails with an error that names the cause.
  *
  * The start that creates a timer allocates its memory [S7]. A later start with
- * the same id uses the same memory. Only a payload that does not fit there is
- * copied to other memory, according to the TTL that the timer has at that time.
+ * the same id uses this memory if the payload fits.
  *
  * THREADS
  *
- * Only one thread may use a store at a time; the library does not lock.
+ * Only one thread may use a store at a time.
  *
  * ERRORS
  *
  * Functions that return int return 0 on success and a negative error otherwise:
- * -errno (see <errno.h>) or a value of enum lawn_store_error.
- * lawn_store_strerror() describes each error. lawn_store_new() returns NULL and
- * sets errno.
+ * -errno or a value of enum lawn_store_error. lawn_store_strerror() describes
+ * each error.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * If the timers can be embedded in your objects and you have a pointer to the
- * object when you stop a timer, use lawn.h: it needs neither a table nor
- * copies.
+ * If you can embed timers in your objects and have a pointer to the object when
+ * you stop a timer, use lawn.h: it needs neither a table nor copies.
  */
 #ifndef LAWN_STORE_H
 #define LAWN_STORE_H
@@ -121,21 +114,20 @@ struct lawn_store;
 /* Options of a new store. Zero in a field selects its default. */
 struct lawn_store_options {
     /* Options of the store's lawn. Its allocator provides all memory of the
-     * store. The default differs from that of lawn.h: blocks of at least 16 KiB
-     * are taken from mmap() and returned to the system, smaller ones are taken
-     * from malloc(). */
+     * store. By default, blocks of at least 16 KiB are allocated with mmap(),
+     * smaller ones with malloc(). */
     struct lawn_options lawn;
 
     /* Limits on the number of timers and on total memory in bytes. A call that
-     * would exceed either fails with -ENOSPC. Default: no limit. The limit on
-     * timers is exact. Memory grows in steps of up to 64 KiB; an empty store
-     * takes 251 KiB by default, 14 KiB with the smallest lawn. See
-     * lawn_store_set_limits(). */
+     * would exceed either fails with -ENOSPC. Default: no limit. Memory is
+     * counted in whole blocks [S7], so a call may fail while blocks have unused
+     * space. An empty store takes 251 KiB by default, 14 KiB with the smallest
+     * lawn. */
     uint64_t max_timers;
     size_t max_bytes;
 
-    /* Key of the hash function; default: random, from the system. Set it only
-     * in tests that need reproducible behavior. */
+    /* Key of the hash function; default: random. Set it only in tests that need
+     * reproducible behavior. */
     uint64_t seed[2];
 };
 
@@ -159,8 +151,8 @@ enum lawn_store_error {
     LAWN_STORE_DAMAGED = -10004,   /* checksum mismatch */
     LAWN_STORE_INCONSISTENT = -10005, /* checksums match, but the contents are
                                          not those of a store */
-    LAWN_STORE_TRAILING = -10006, /* data after the end of the snapshot file */
-    LAWN_STORE_ID_TOO_LARGE = -10007,      /* above LAWN_STORE_ID_MAX */
+    LAWN_STORE_TRAILING = -10006,     /* data after the snapshot in the file */
+    LAWN_STORE_ID_TOO_LARGE = -10007, /* above LAWN_STORE_ID_MAX */
     LAWN_STORE_PAYLOAD_TOO_LARGE = -10008, /* above LAWN_STORE_PAYLOAD_MAX */
     LAWN_STORE_NOT_A_FILE = -10009         /* the path is not a regular file */
 };
@@ -209,11 +201,11 @@ bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
-/* Looks up a timer whose deadline is lawn_store_next(). If there are several,
- * it selects one that may fire first according to P4, like lawn_next_timer().
- * out may be NULL. Returns true and fills *out if the store contains timers
- * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store;
- * to evict it, pass its id to lawn_store_stop(). */
+/* Looks up a timer with the earliest deadline. If several timers have it,
+ * selects one like lawn_next_timer(). out may be NULL. Returns true and fills
+ * *out if the store contains timers [S4]. The cost is that of
+ * lawn_next_exact(). The timer remains in the store; to evict it, pass its id
+ * to lawn_store_stop(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -238,16 +230,15 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
 /* Callback of lawn_store_mow(), called for each timer that fires; arg is the
  * argument of lawn_store_mow(). Pass the store in arg if the callback needs it.
  * The timer is already removed from the store; *timer remains valid until the
- * callback returns [S3]. To run the timer again, start it again, for example
- * with timer->id and timer->payload.
+ * callback returns [S3]. The callback may start it again, for example with
+ * timer->id and timer->payload.
  *
- * That start can fail like any other, and then the timer is lost. The limit on
- * timers does not cause this, because the timer that fires no longer counts.
- * The limit on memory can cause it: the store frees the memory of the timer
- * that fires only after the callback has returned, so the start needs memory
- * for the whole payload again. It does not fail because of this limit if the
- * limit exceeds lawn_store_bytes() by several blocks of 64 KiB plus the size of
- * the payload. */
+ * That start can fail, and then the timer is lost. The limit on timers does not
+ * cause this, because the timer that fires no longer counts. The limit on
+ * memory can cause it, because the store frees the memory of the timer only
+ * after the callback has returned. To prevent it, set the limit above
+ * lawn_store_bytes() by several blocks of 64 KiB plus the size of the payload.
+ */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
@@ -257,27 +248,26 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * fired.
  *
  * Unlike lawn_mow(), it may be called in a callback. The inner call fires the
- * timers that the outer call would have fired next; the outer one does not fire
- * the timers that the inner one fired.
+ * timers that the outer call would have fired next.
  *
  * At the last tick, LAWN_NEVER - 1, a timer that a callback starts is due at
- * once and may fire in the current mow. A mow at that tick therefore fires at
- * most as many timers as the store contained when the mow began. */
+ * once and may fire in the current mow. So that such a mow ends, it fires at
+ * most as many timers as the store contained when it began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
  * without a callback. out may be NULL. Returns true and fills *out if there was
  * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). The cost is that of calls of lawn_mow() until one fires a
- * timer or none is due, plus that of lawn_store_stop(). */
+ * lawn_store_free(). The cost is that of lawn_store_stop(), plus that of calls
+ * of lawn_mow() with a budget of 1, repeated until a call fires a timer or no
+ * timer is due. */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
-/* Like lawn_set_now(), lawn_now(), lawn_next_exact() and lawn_count(): sets the
- * time; returns the time; returns the earliest deadline, or LAWN_NEVER if there
- * is no timer; returns the number of timers. The cost of lawn_store_next() is
- * that of lawn_next_exact(); the others take O(1). */
+/* Like lawn_set_now(), lawn_now(), lawn_next_exact() and lawn_count().
+ * lawn_store_next() returns the earliest deadline, or LAWN_NEVER if there is no
+ * timer; its cost is that of lawn_next_exact(). The others take O(1). */
 void lawn_store_set_now(struct lawn_store *store, uint64_t now);
 uint64_t lawn_store_now(const struct lawn_store *store);
 uint64_t lawn_store_next(struct lawn_store *store);
@@ -288,28 +278,26 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 /* Returns the memory allocated by the store, in bytes. O(1). */
 size_t lawn_store_bytes(const struct lawn_store *store);
 
-/* Returns the store's lawn for inspection, for example with lawn_stats() or
- * lawn_count_unqueued(). O(1). The pointer becomes invalid after
- * lawn_store_clear(), after a load that fails, and after loading a snapshot
- * that contains overdue timers. */
+/* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
+ * lawn_store_clear(), a load that fails and a load of overdue timers replace
+ * this lawn: they reset its counters and invalidate the pointer. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
-/* Returns the timers one by one, in no particular order. *cursor is 0 in the
- * first call. out may be NULL. Returns true and fills *out if there was another
- * timer; repeat the call while it returns true. O(1) on average; a whole
- * iteration takes O(timers + memory).
+/* Returns the next timer of an iteration, in no particular order. Set *cursor
+ * to 0 before the first call. out may be NULL. Returns true and fills *out if
+ * there was another timer, otherwise false. O(1) on average; a whole iteration
+ * takes O(timers + memory).
  *
- * The cursor is a plain number that needs no cleanup. The store may change
- * between two calls [S8]. A timer started during the iteration may be returned
- * or not. A timer keeps its position when it is replaced by a start, updated or
- * touched. */
+ * The cursor needs no cleanup. The store may change between two calls [S8]. A
+ * timer started during the iteration may be returned or not. A timer keeps its
+ * position when it is replaced by a start, updated or touched. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
-/* Prepares the table for the given number of timers, so that starting them does
- * not grow it. From then on the table does not shrink below this size; 0
- * removes this minimum. Returns 0, -ENOSPC or -ENOMEM. On failure the table may
- * remain somewhat larger than before. O(timers + size of the table). */
+/* Grows the table for the given number of timers. From then on the table does
+ * not shrink below this size; 0 removes this minimum. Returns 0, -ENOSPC or
+ * -ENOMEM. On failure the table may remain somewhat larger than before.
+ * O(timers + size of the table). */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
 /* Sets the limits on the number of timers and on the bytes that
@@ -325,9 +313,9 @@ void lawn_store_clear(struct lawn_store *store);
 /* SNAPSHOTS
  *
  * A snapshot contains the ids, payloads, deadlines and TTLs of all timers, in a
- * format that is the same on every machine; docs/SNAPSHOT.md describes it.
- * Deadlines are absolute times. If a snapshot must remain meaningful after a
- * reboot or on another machine, use a clock like CLOCK_REALTIME. */
+ * format that is the same on every machine; docs/SNAPSHOT.md describes it. To
+ * load deadlines after a reboot or on another machine, use a clock like
+ * CLOCK_REALTIME. */
 
 /* Callback that writes size bytes. Returns 0, or a negative error, which ends
  * the save. */
@@ -351,23 +339,22 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * failure nothing changes [S2]. O(timers + their bytes + memory of the store).
  *
  * It takes memory in proportion to the bytes read, regardless of the sizes
- * stated in the input; buffers do not count toward the memory limit. The timers
- * may take somewhat more memory than in the store that was saved.
+ * stated in the input. Its buffers do not count toward the memory limit. The
+ * timers may take somewhat more memory than in the saved store.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
- * [P4]. Exception: if lawn_store_load() is called in a callback, all overdue
- * timers get the deadline lawn_store_now() + 1 [P6]. Those with the same TTL
- * and the same saved deadline keep their order; other overdue timers may fire
- * in any order. */
+ * [P4]. Exception: a load in a callback gives all overdue timers the deadline
+ * lawn_store_now() + 1 [P6]. Those with the same TTL and the same saved
+ * deadline keep their order; other overdue timers may fire in any order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
-/* Saves a snapshot to a file, and loads one from a file, like lawn_store_save()
- * and lawn_store_load(). lawn_store_save_file() writes to path.tmp-XXXXXX,
- * flushes it to disk and renames it to path. path therefore always contains
- * either the complete old or the complete new snapshot. A new file gets mode
- * 0666 minus the umask. A file that replaces another gets the mode of the old
- * file and, if permitted, its owner and group. A symbolic link is replaced.
+/* Like lawn_store_save() and lawn_store_load(), with a file.
+ * lawn_store_save_file() writes to path.tmp-XXXXXX, flushes it to disk and
+ * renames it to path, so path always contains the complete old or the complete
+ * new snapshot. A new file gets mode 0666 minus the umask. A file that replaces
+ * another gets the mode of the old file and, if permitted, its owner and group.
+ * A symbolic link is replaced.
  *
  * Returns 0 or an error: those of lawn_store_save() or lawn_store_load();
  * -EFAULT if path is NULL; when saving, -EISDIR if path is a directory,
@@ -382,9 +369,8 @@ int lawn_store_load_file(struct lawn_store *store, const char *path);
 
 /* HASHING AND CHECKS */
 
-/* Returns the SipHash-1-3 of bytes under a key: the hash function of the store,
- * for use in other tables [S6]. The result is the same on every machine.
- * O(size). */
+/* Returns the SipHash-1-3 of bytes under a key, the hash function of the store
+ * [S6]. The result is the same on every machine. O(size). */
 uint64_t lawn_hash(const uint64_t key[2], const void *bytes, size_t size);
 
 /* Returns a short description of an error of this library. O(1). */

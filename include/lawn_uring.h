@@ -1,9 +1,9 @@
 /* lawn_uring.h - timers of a loop in an io_uring.
  *
- * A single IORING_OP_TIMEOUT wakes the ring for all timers: at most one is in
- * flight, and none while no timer is running. It is moved only as described in
- * L2 of lawn_loop.h, not for each timer. The caller passes the ring's
- * completions to lawn_uring_handle(), which fires the timers.
+ * ADAPTERS in lawn_loop.h describes what all adapters have in common. A single
+ * IORING_OP_TIMEOUT wakes the ring; it is in flight only while a timer is
+ * running. The caller passes the ring's completions to lawn_uring_handle(),
+ * which fires the timers.
  *
  *     struct lawn_loop *loop = lawn_uring_new(&ring, NULL);
  *     struct io_uring_cqe *cqe;
@@ -20,17 +20,16 @@
  *     }
  *
  * A start or stop that moves the wake-up takes an entry of the submission
- * queue. The caller submits it together with its own entries before it waits.
- * The kernel counts the wait from the submission: if the entry remains in the
- * queue for 1 ms, the timer fires 1 ms late. If the queue is full, the adapter
- * submits all entries in it at once, including those of the caller. Therefore
- * do not start or stop timers between io_uring_get_sqe() and the preparation of
- * the entry. Do not start or stop timers between the entries of a chain
- * (IOSQE_IO_LINK) either: the adapter's entry would become part of the chain.
+ * queue, which the caller submits before it waits. The kernel counts the wait
+ * from the submission: if the entry remains in the queue for 1 ms, the timer
+ * fires 1 ms late. If the queue is full, the adapter submits all entries in it,
+ * including those of the caller. Therefore do not start or stop timers between
+ * io_uring_get_sqe() and the preparation of the entry, or between the entries
+ * of a chain (IOSQE_IO_LINK): the adapter's entry would become part of the
+ * chain.
  *
- * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Call the
- * functions on the thread that submits to the ring. Link with -llawn_uring
- * -llawn -luring.
+ * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with
+ * -llawn_uring -llawn -luring.
  */
 #ifndef LAWN_URING_H
 #define LAWN_URING_H
@@ -48,39 +47,36 @@ extern "C" {
 struct io_uring;
 struct io_uring_cqe;
 
-/* Creates a loop whose timers fire in lawn_uring_handle(). options may be NULL.
- * A clock set in the options must count nanoseconds; arm is ignored; the
- * allocator serves the loop but not the adapter, which uses malloc(). Returns
- * NULL and sets errno on failure, like lawn_loop_new(); also EINVAL if the ring
- * was created with IORING_SETUP_IOPOLL, which does not support timeouts. The
- * cost is that of lawn_loop_new(). */
+/* Creates a loop whose timers fire in lawn_uring_handle(). Returns NULL and
+ * sets errno on failure: an error of lawn_loop_new(), or EINVAL if the ring was
+ * created with IORING_SETUP_IOPOLL, which does not support timeouts. The cost
+ * is that of lawn_loop_new(). */
 struct lawn_loop *lawn_uring_new(struct io_uring *ring,
                                  const struct lawn_loop_options *options);
 
-/* Handles a completion of the ring. Mark the completion as seen and pass a copy
- * of it, so that a callback may take completions itself. Returns true if the
- * completion belongs to the loop; if it was the wake-up, due timers have fired.
- * Returns false if the completion does not belong to the loop; then no timer
- * fires. If loop is NULL, returns true if the completion belongs to any loop,
- * including a freed one. The cost is that of lawn_loop_turn(). Each call also
- * repeats a request for which the submission queue had no room before.
+/* Handles a completion of the ring. Mark the completion as seen before the call
+ * and pass a copy of it, so that a callback may take completions itself.
+ * Returns true if the completion belongs to the loop; if it was the wake-up,
+ * due timers have fired. Otherwise returns false and fires no timer. If loop is
+ * NULL, returns true if the completion belongs to any loop, including a freed
+ * one. The cost is that of lawn_loop_turn(). Each call also repeats a request
+ * for which the submission queue had no room before.
  *
  * If res of a completion that belongs to the loop is an error other than
  * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
  * for example -EACCES if the ring has restrictions, -EINVAL if the kernel is
- * too old. The adapter does not repeat the request, so timers do not wake the
- * ring: the caller must call lawn_loop_turn() when timers are due. A start with
- * a deadline earlier than the refused wake-up makes another request. */
+ * too old. The adapter does not repeat the request: the caller must call
+ * lawn_loop_turn() when timers are due. A start with a deadline earlier than
+ * the refused wake-up makes another request. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
 /* Frees a loop created by lawn_uring_new(). If a timeout is in flight, cancels
- * it: submits a request, and with it all entries of the submission queue. loop
- * may be NULL. Returns true; in a callback of a timer it does nothing and
- * returns false. The cost is that of lawn_loop_free() and io_uring_submit(3),
- * plus the wait until the kernel has taken the entries. After a cancellation,
- * up to three completions of the freed loop follow; lawn_uring_handle() with a
- * loop of NULL returns true for them. Call it instead of lawn_loop_free(), and
- * before io_uring_queue_exit(). */
+ * it: submits a request, and with it all entries of the submission queue.
+ * Returns true; in a callback of a timer it does nothing and returns false. The
+ * cost is that of lawn_loop_free() and io_uring_submit(3), plus the wait until
+ * the kernel has taken the entries. After a cancellation, up to three
+ * completions of the freed loop follow; lawn_uring_handle() with a loop of NULL
+ * returns true for them. Free the loop before io_uring_queue_exit(). */
 bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

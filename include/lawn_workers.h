@@ -1,15 +1,14 @@
 /* lawn_workers.h - timers shared by many threads, with a lawn per thread.
  *
- * A set of workers consists of several threads. A shard is a lawn with a
- * mailbox. Each worker owns one or more shards; at any time only the owner of a
- * shard accesses its lawn. Any thread may start, restart and stop a timer. On
- * the worker that owns the timer, such a call changes the worker's own lawn. On
- * any other thread, a stop marks the timer as stopped with a compare-and-swap.
- * A start posts a message to the owner's mailbox. Most restarts need no
- * message: if the timer is still on the owner's lawn and the new deadline is
- * not earlier than the old one, a compare-and-swap is usually enough. The owner
- * runs the callback of the timer. A turn of a worker takes messages and fires
- * due timers, see lawn_worker_turn().
+ * A set is a group of workers, which are threads that fire the timers of the
+ * set. Each worker owns shards. A shard is a lawn (see lawn.h) with a mailbox;
+ * only its owner accesses the lawn. Any thread may start, restart and stop a
+ * timer. On the worker that owns the timer, such a call changes the worker's
+ * lawn. On any other thread, a stop marks the timer with a compare-and-swap,
+ * and a start posts a message to the owner's mailbox. A restart usually needs
+ * only a compare-and-swap if the timer is on the owner's lawn and the new
+ * deadline is not earlier than the old one. The owner runs the callback. In a
+ * turn, a worker takes messages and fires due timers, see lawn_worker_turn().
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
@@ -39,39 +38,41 @@
  * WORKER THREADS
  *
  * lawn_workers_add() creates a thread. lawn_workers_attach() makes the calling
- * thread a worker. An attached thread either calls lawn_worker_run(), which
- * returns when the worker ends, or calls lawn_worker_turn() in each iteration
- * of its own event loop, which also waits for lawn_worker_fd().
+ * thread a worker. That thread then calls lawn_worker_run(), or it calls
+ * lawn_worker_turn() in each iteration of its own event loop, which also waits
+ * for lawn_worker_fd().
  *
  * ROUTING
  *
- * By owner (default): a timer started on a worker goes to that worker; a timer
- * started on another thread returns to its previous worker, and for its first
- * start the workers are chosen in turn. A timer that is running or firing stays
- * on its worker when it is started again. lawn_workers_start_on() overrides all
- * this and selects a worker. By TTL, as the paper "Timer Lawn" distributes its
- * buckets: all timers with the same TTL go to the same worker.
+ * Routing by owner (default): a timer that is running or firing stays on its
+ * worker when it is started again. So does a timer that a thread other than its
+ * worker has stopped, if it is started again before its old deadline. Any other
+ * timer that is started on a worker is assigned to that worker. If it is
+ * started on a thread that is not a worker, it returns to its previous worker;
+ * for its first start the workers are chosen in turn. lawn_workers_start_on()
+ * overrides this. Routing by TTL, as in the paper "Timer Lawn": all timers with
+ * the same TTL are assigned to the same worker.
  *
- * When workers are added or removed, whole shards move from thread to thread;
- * the timers themselves are not accessed.
+ * When workers are added or removed, whole shards move from thread to thread.
  *
  * TIME
  *
- * The default clock is CLOCK_MONOTONIC in nanoseconds; the options may set
- * another one. If any thread other than the timer's worker starts a timer, the
- * call reads the clock and the TTL counts from that time. On the timer's worker
- * the TTL counts from lawn_worker_now(). In a callback this is the time when
- * the callback began, so a callback that takes long should call
- * lawn_worker_update() before it starts timers.
+ * The default clock is CLOCK_MONOTONIC in nanoseconds. On the timer's worker a
+ * TTL counts from lawn_worker_now(). In a callback this is the time when the
+ * callback began, so a callback that takes long should call
+ * lawn_worker_update() before it starts timers. On any other thread a start
+ * reads the clock, and the TTL counts from that time.
  *
  * PROMISES
  *
  * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
- * lawn.h apply to the timers on each worker, with two exceptions for timers
- * started by other threads. Those due in the same turn fire in any order. A
- * timer may be late by up to 1/1024 of its TTL if its worker, before it takes
- * the message of this start, processes another start that was made after this
- * one.
+ * lawn.h apply to the timers of each shard, with two exceptions for timers
+ * started by threads other than their worker:
+ *   - Such a timer may fire before or after any other timer that is due in the
+ *     same turn.
+ *   - Such a timer may be late by up to 1/1024 of its TTL if its worker has
+ *     already processed a later start of another timer when it takes the
+ *     message.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -92,59 +93,59 @@
  *       apart from the exceptions listed below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
- *   C7  Wake-ups: a sleeping worker is woken if and only if it must wake
- *       earlier than planned or a timer moves to it; a burst of messages wakes
- *       it once, and no wake-up is lost.
+ *   C7  Wake-ups: a start by another thread wakes a sleeping worker if and only
+ *       if the timer is due before the time at which the worker will wake, or
+ *       moves to it from another worker; a burst of messages wakes it once; no
+ *       wake-up is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
- *   C9  Floods: a worker fires due timers after at most a budget of messages,
- *       regardless of the number of waiting messages.
+ *   C9  Floods: a worker takes at most as many messages as the option budget
+ *       before it fires due timers, regardless of the number of waiting
+ *       messages.
  *
- * Because of C3, a caller may free a timer after lawn_workers_stop_sync(). The
- * callback and left() may free their own timer without this call.
+ * A caller may free a timer after lawn_workers_stop_sync() [C3]. The callback
+ * and left() may free their own timer without this call.
  *
- * Exceptions to C5: the call performs one compare-and-swap on a word of the
- * timer if it is the timer's first start, if other threads have started or
- * stopped the timer, or if the system has no membarrier(2). The first start
- * after a turn takes messages from the mailboxes, at most the budget of the
- * options, and reads the clock.
+ * Exceptions to C5:
+ *   - The first start of a timer performs one compare-and-swap.
+ *   - A call performs one compare-and-swap if another thread has started or
+ *     stopped the timer before, or if the system has no membarrier(2).
+ *   - The first start after a turn takes up to budget messages and reads the
+ *     clock.
  *
  * Exception to C6: the first call of another thread on a timer that only its
- * worker has used before makes a system call, membarrier(2). It then examines
- * all shards, O(shards), and waits if a worker is starting or stopping this
- * timer at that moment.
+ * worker has used calls membarrier(2) and examines all shards, O(shards). It
+ * waits if a worker is starting or stopping this timer at that moment.
  *
  * MEMORY
  *
  * Only lawn_workers_new(), lawn_workers_add() and lawn_workers_attach()
- * allocate memory. The link of the mailbox is part of the timer, so a start
- * cannot fail because of memory.
+ * allocate memory.
  *
  * TWO THREADS AND ONE TIMER
  *
- * While a thread other than the timer's worker is executing a start of the
- * timer, other starts of this timer do nothing and return 0, and stops do
- * nothing and return false, because that start would override them. If a timer
- * is started while it fires, it runs again after its callback has returned,
- * never at the same time.
+ * While a thread other than the timer's worker is starting the timer, other
+ * starts do nothing and return 0, and stops do nothing and return false: the
+ * start in progress overrides them. If a timer is started while its callback
+ * runs, it fires again after the callback has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
- * A function that waits for a short time, like lawn_workers_stop_sync() on a
- * worker, yields the processor and checks again. Threads with a fixed priority
- * above others should not call such functions. A thread may be canceled with
+ * Functions that wait for a short time, like lawn_workers_stop_sync() on a
+ * worker, yield the processor and check again; threads with a fixed priority
+ * above others should not call them. A thread may be canceled with
  * pthread_cancel() if it is not a worker and is not removing a worker or
- * closing the set; the operation that it had begun is completed first. After
- * fork(), a child process has no workers: it must neither use nor free the set.
- * If membarrier(2) was available when the set was created but is refused later,
- * for example by a sandbox, the program prints a message and aborts.
+ * closing the set; an operation that it has begun is completed first. After
+ * fork(), the child process must neither use nor free the set. If membarrier(2)
+ * is refused after the set was created, for example by a sandbox, the program
+ * prints a message and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * If no thread uses timers of another thread, give each thread its own lawn,
- * see lawn.h. If threads rarely use timers at the same time, one lawn behind a
- * mutex is enough: while the mutex is free, a start takes as long as a start
- * through a mailbox.
+ * If no thread uses timers of another thread, give each thread its own lawn. If
+ * threads rarely use timers at the same time, one lawn behind a mutex is
+ * enough: while the mutex is free, a start takes as long as a start through a
+ * mailbox.
  */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
@@ -162,10 +163,10 @@ struct lawn_worker;  /* a worker */
 struct lawn_workers_timer;
 
 /* Callback of a timer, called on the worker that owns it. The timer is idle:
- * the callback may start it again, which makes it periodic, or free it if no
- * other thread can access it. lawn_last_deadline(&timer->timer) returns when it
- * was due. Functions that cannot work in a callback return an error or do
- * nothing; lawn_workers_free() must not be called. */
+ * the callback may start it again, or free it if no other thread can access it.
+ * lawn_last_deadline(&timer->timer) returns when it was due. Functions that
+ * cannot work in a callback return an error or do nothing; lawn_workers_free()
+ * must not be called. */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
@@ -214,10 +215,9 @@ struct lawn_workers_options {
     enum lawn_workers_route route;
 
     /* With routing by TTL: the number of shards to which TTLs are distributed,
-     * and so the maximum number of workers that share them; default 16, at most
-     * LAWN_WORKERS_SHARDS_MAX. With routing by owner this is not used: each
-     * worker has one shard, plus those that it took over from removed workers.
-     */
+     * and so the maximum number of workers with timers; default 16, at most
+     * LAWN_WORKERS_SHARDS_MAX. Ignored with routing by owner: each worker has
+     * one shard, plus those that it took over from removed workers. */
     unsigned shards;
 
     /* Maximum number of timers that a worker fires before it takes messages,
@@ -225,10 +225,8 @@ struct lawn_workers_options {
     size_t budget;
 
     /* The clock; default CLOCK_MONOTONIC in nanoseconds. It is called on all
-     * threads and must not run backward. A TTL of 0 counts as one tick of it.
-     * If a clock is set, idle workers sleep until lawn_workers_wake() is
-     * called; call it after the clock advanced. A test can thus control time.
-     */
+     * threads and must not run backward. If a clock is set, idle workers sleep
+     * until lawn_workers_wake() is called; call it after the clock advanced. */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
@@ -263,13 +261,13 @@ lawn_workers_new(const struct lawn_workers_options *options);
 
 /* Adds a worker on a new thread, in which all signals are blocked. If there are
  * more shards than workers, the worker takes over its share of the shards.
- * Otherwise it gets a new shard with routing by owner; with routing by TTL it
- * gets no shard until another worker is removed. Returns its number, which is
- * below LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
+ * Otherwise, with routing by owner it gets a new shard; with routing by TTL it
+ * gets none until another worker is removed. Returns its number, which is below
+ * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
- * the set is closed. On failure the set has the same workers and timers as
- * before. It may keep memory for the next call; after -EAGAIN it may have one
- * more shard, and shards may move to other workers.
+ * the set is closed. On failure no worker is added, and no timer changes. The
+ * set may keep memory for the next call; after -EAGAIN it may have one more
+ * shard, and shards may have moved between the other workers.
  *
  * O(workers * shards^2 + blades + slots) plus the creation of the thread,
  * regardless of the number of timers; workers is the largest number of workers
@@ -295,14 +293,14 @@ int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
  * call. O(workers * shards^2 + blades + slots), see lawn_workers_add(). */
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
-/* Ends the calling thread's role as a worker. Its shards move to the other
- * workers. If it was the last worker, they remain in the set and the timers
- * wait for the next worker. Does nothing in a callback. O(workers * shards^2),
- * see lawn_workers_add(). A worker thread must not exit without this call: its
- * timers and lawn_workers_close() would wait forever. */
+/* Makes the calling thread an ordinary thread again. Its shards move to the
+ * other workers, or wait for the next worker if it was the last one. Does
+ * nothing in a callback. An attached thread must not exit without this call:
+ * its timers and lawn_workers_close() would wait forever. O(workers *
+ * shards^2), see lawn_workers_add(). */
 void lawn_worker_detach(struct lawn_worker *worker);
 
-/* Runs the worker until it has ended, see lawn_worker_ended(). Returns 0, or
+/* Runs turns until the worker has ended, see lawn_worker_ended(). Returns 0, or
  * -EDEADLK in a callback; then nothing changes. Blocks while there is nothing
  * to do; each turn costs as much as lawn_worker_turn(). Call
  * lawn_worker_detach() afterward. */
@@ -318,8 +316,8 @@ int lawn_worker_run(struct lawn_worker *worker);
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
- * and no work remains. O(1). The event loop should then detach it, because
- * lawn_workers_close() waits for that. */
+ * and no work remains. O(1). Then call lawn_worker_detach();
+ * lawn_workers_close() waits for it. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
 /* Returns a file descriptor that becomes readable when a turn is needed before
@@ -334,10 +332,9 @@ int lawn_worker_fd(struct lawn_worker *worker);
  * called on the worker's thread only. lawn_worker_now() takes O(1),
  * lawn_worker_update() O(shards of the worker).
  *
- * The time is also set when lawn_worker_turn() begins, before each callback,
- * and by the first start after lawn_worker_turn(). The TTLs of all timers that
- * an event loop starts between two turns thus count from the first of these
- * starts. */
+ * The time is also set when a turn begins, before each callback, and by the
+ * first start after a turn. The TTLs of all timers that an event loop starts
+ * between two turns thus count from the first of these starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -350,9 +347,8 @@ struct lawn_workers *lawn_worker_set(const struct lawn_worker *worker);
 struct lawn_worker *lawn_workers_self(void);
 
 /* Makes the calling thread act as another worker, or as none if worker is NULL.
- * Returns its previous worker. O(1). For deterministic tests that run several
- * workers in turn on one thread, with a clock that the test sets in the
- * options. */
+ * Returns its previous worker. O(1). For tests that run several workers in turn
+ * on one thread. */
 struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* STARTING AND STOPPING */
@@ -379,10 +375,8 @@ int lawn_workers_start_on(struct lawn_workers *set,
 /* Stops a timer. Returns true if it was running: it does not fire [C2]. Returns
  * false if it was idle or has fired, if its callback is about to run or
  * running, or if a concurrent start overrides the stop. O(1), apart from the
- * exceptions to C5 and C6. On a thread other than the timer's worker the call
- * costs one compare-and-swap, and causes no work for the worker until the
- * deadline. Do not free the timer before lawn_workers_stop_sync() has returned,
- * because the library may refer to its memory until the deadline. */
+ * exceptions to C5 and C6. The library may refer to the timer until its
+ * deadline: before freeing it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
@@ -394,14 +388,14 @@ bool lawn_workers_stop(struct lawn_workers *set,
  *
  * In the timer's own callback the call does not wait for that callback. In
  * left() it does not wait. On another thread, while lawn_workers_close() calls
- * left(), there are two cases. If left() is running for this timer, the call
- * waits until left() has returned for it. If left() has not been called for
- * this timer yet, the timer is stopped and left() is not called for it; the
- * call waits until left() has returned for all other timers of the shard.
+ * left(): if left() is running for this timer, the call waits until it has
+ * returned; if left() has not been called for this timer yet, the timer is
+ * stopped without calling left() for it, and the call waits until left() has
+ * returned for all other timers of the shard.
  *
- * The call waits forever if two workers wait for each other's callbacks; if a
- * callback or left() waits for the caller, for example for a lock that the
- * caller holds; or if the set is open and no worker takes turns. */
+ * The call waits forever if two workers wait for each other's callbacks, if a
+ * callback or left() waits for the caller, or if the set is open and no worker
+ * takes turns. */
 bool lawn_workers_stop_sync(struct lawn_workers *set,
                             struct lawn_workers_timer *timer);
 
@@ -418,40 +412,35 @@ void lawn_workers_wake(struct lawn_workers *set);
 /* CLOSING */
 
 /* Callback of lawn_workers_close(), called for each timer that was still
- * running when the workers had ended. At the time of the call the timer is
- * already idle and may be freed; other timers of the same object may be freed
- * after lawn_workers_stop_sync() on each of them. Another thread that may free
- * the timer must call lawn_workers_stop_sync() first, which returns when left()
- * has returned for the timer [C3]; so left() must not wait for such a thread.
- * The program decides which thread frees the timer, for example with a table of
- * its objects under a mutex. left() is not called for stopped timers; these may
- * be freed after lawn_workers_close() has returned.
- */
+ * running when the workers had ended. The timer is already idle, and left() may
+ * free it. left() may free other timers of the same object after
+ * lawn_workers_stop_sync() on each of them. If another thread may free the
+ * timer too, the program must ensure that only one of the two frees it. That
+ * thread calls lawn_workers_stop_sync() first, which waits for left() [C3]; so
+ * left() must not wait for that thread. left() is not called for stopped
+ * timers; these may be freed after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
- * until still fire when they are due; then the workers end. If until is 0, they
- * end at once; if it is the current time, after firing the due timers; if it is
- * LAWN_NEVER, after the last timer has fired. Blocks until all workers have
- * ended, including the detaching of attached threads. Then makes the remaining
- * timers idle and calls left for each of them, unless left is NULL. Returns the
- * number of these timers. Returns 0 at once if the set is already closed, and
- * if called on a worker of the set, where it does nothing. The cost is the
- * wait, plus O(timers + shards^2 + shards * blades) after the workers have
- * ended.
+ * until still fire when they are due; then the workers end. If until is 0, the
+ * workers end at once; if it is LAWN_NEVER, after the last timer has fired.
+ * Blocks until all workers have ended and all attached threads are detached.
+ * Then makes the remaining timers idle and calls left for each of them, unless
+ * left is NULL. Returns the number of these timers. Returns 0 at once if the
+ * set is already closed, and if called on a worker of the set, where it does
+ * nothing. The cost is the wait, plus O(timers + shards^2 + shards * blades)
+ * after the workers have ended.
  *
  * A start that is in progress when the set is closed either fails and changes
- * nothing, or ends like any other start: the timer fires, is stopped, is
- * started again, or is made idle and passed to left() [C1]. A timer that is
- * moving to an attached thread at that time may be passed to left() even if it
- * is due. */
+ * nothing, or ends as described in C1. A timer that is moving to an attached
+ * thread at that time may be passed to left() even if it is due. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
-/* Closes the set at once, unless it is closed, and frees it. set may be NULL.
- * The cost is that of lawn_workers_close(). If the caller is a worker of the
- * set, it is detached. No thread may use the set afterward. Must not be called
- * in a callback. */
+/* Closes the set at once, unless it is closed, and frees it. If the caller is a
+ * worker of the set, it is detached. set may be NULL. No thread may use the set
+ * afterward. Must not be called in a callback. The cost is that of
+ * lawn_workers_close(). */
 void lawn_workers_free(struct lawn_workers *set);
 
 /* STATISTICS AND CHECKS */
@@ -459,8 +448,7 @@ void lawn_workers_free(struct lawn_workers *set);
 /* Fill *out with the counters of all workers since the set was created, or of
  * one worker since it was added. lawn_workers_stats_of() returns false if there
  * is no such worker; then *out is unchanged. O(workers + shards). May be called
- * on any thread while the workers run; the values are from about the same
- * moment. */
+ * on any thread; the values are from about the same moment. */
 void lawn_workers_stats(struct lawn_workers *set,
                         struct lawn_workers_counters *out);
 bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,

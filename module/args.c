@@ -11,6 +11,8 @@
 #include <stdio.h>
 
 #define NO_TIME ARGS_SYNTAX ": missing DELAY or AT"
+/* The size of an error before the word that it quotes. */
+#define BEFORE_SIZE 128
 
 /* The remaining arguments. */
 struct args_words {
@@ -74,43 +76,60 @@ args_parse_signed(struct bytes word, uint64_t max, int64_t *out)
     return true;
 }
 
+void
+args_quote(struct bytes word, char out[ARGS_QUOTE_SIZE])
+{
+    bool cut = word.size > ARGS_QUOTE_MAX;
+    size_t size = cut ? ARGS_QUOTE_MAX : word.size;
+
+    *out++ = '\'';
+    for (size_t i = 0; i < size; i++) {
+        *out = word.at[i];
+        if (*out < ' ' || *out > '~' || *out == '\'') {
+            *out = '?';
+        }
+        out++;
+    }
+    memcpy(out, cut ? "...'" : "'", cut ? 5 : 2);
+}
+
 /* Returns a text that is valid until the next call. */
 static const char *
 quote_in_error(const char *before, struct bytes word)
 {
-    static char text[sizeof(ARGS_SYNTAX) + 40 + ARGS_QUOTE_MAX];
-    char quoted[ARGS_QUOTE_MAX + 1];
-    bool cut = word.size > ARGS_QUOTE_MAX;
-    size_t size = cut ? ARGS_QUOTE_MAX : word.size;
+    static char text[BEFORE_SIZE + ARGS_QUOTE_SIZE];
+    char quoted[ARGS_QUOTE_SIZE];
 
-    for (size_t i = 0; i < size; i++) {
-        quoted[i] = word.at[i];
-        if (quoted[i] < ' ' || quoted[i] > '~' || quoted[i] == '\'') {
-            quoted[i] = '?';
-        }
-    }
-    quoted[size] = '\0';
-    (void)snprintf(text, sizeof(text), ARGS_SYNTAX "%s '%s%s'", before, quoted,
-                   cut ? "..." : "");
+    args_quote(word, quoted);
+    (void)snprintf(text, sizeof(text), "%s %s", before, quoted);
     return text;
 }
 
 const char *
 args_syntax_near(struct bytes word)
 {
-    return quote_in_error(" near", word);
+    return quote_in_error(ARGS_SYNTAX " near", word);
 }
 
 const char *
 args_syntax_missing(const char *what, struct bytes word)
 {
-    char before[32];
+    char before[BEFORE_SIZE];
 
-    (void)snprintf(before, sizeof(before), ": missing %s of", what);
+    (void)snprintf(before, sizeof(before), ARGS_SYNTAX ": missing %s of", what);
     return quote_in_error(before, word);
 }
 
-/* Returns the error for the next argument, which no option consumed. */
+const char *
+args_not_in_range(const char *name, const char *range, struct bytes word)
+{
+    char before[BEFORE_SIZE];
+
+    (void)snprintf(before, sizeof(before), "ERR %s must be %s, not", name,
+                   range);
+    return quote_in_error(before, word);
+}
+
 static const char *
 refuse_next(const struct args_words *words)
 {
@@ -118,7 +137,6 @@ refuse_next(const struct args_words *words)
                           : args_syntax_near(words->at[0]);
 }
 
-/* Returns the error for arguments after the last one, or NULL. */
 static const char *
 refuse_rest(const struct args_words *words)
 {
@@ -138,7 +156,6 @@ take_word(struct args_words *words, const char *name, bool *seen)
     return true;
 }
 
-/* Consumes an option and its value, if both are present. */
 static bool
 take_value(struct args_words *words, const char *name, bool *seen,
            struct bytes *value)
@@ -155,12 +172,12 @@ take_value(struct args_words *words, const char *name, bool *seen,
     return true;
 }
 
-/* Consumes an option and a number within bounds. Returns false if the next
- * argument is another option. Sets *error if the option matches and its number
- * is invalid. */
+/* Consumes an option and a number within bounds, which range describes. Returns
+ * false if the next argument is another option. Sets *error if the option
+ * matches and its number is invalid. */
 static bool
 take_number(struct args_words *words, const char *name, uint64_t min,
-            uint64_t max, bool *seen, uint64_t *out, const char *text,
+            uint64_t max, bool *seen, uint64_t *out, const char *range,
             const char **error)
 {
     struct bytes value;
@@ -169,21 +186,21 @@ take_number(struct args_words *words, const char *name, uint64_t min,
         return false;
     }
     if (!args_parse_number(value, min, max, out)) {
-        *error = text;
+        *error = args_not_in_range(name, range, value);
     }
     return true;
 }
 
-/* The same for a number from min to 2^53. */
+/* The same for a number of milliseconds from min, 0 or 1, to 2^53. */
 static bool
 take_ms(struct args_words *words, const char *name, uint64_t min, bool *seen,
-        uint64_t *out, const char *text, const char **error)
+        uint64_t *out, const char **error)
 {
-    return take_number(words, name, min, QUEUE_TIME_MAX, seen, out, text,
+    return take_number(words, name, min, QUEUE_TIME_MAX, seen, out,
+                       min == 0 ? ARGS_MS_RANGE("0") : ARGS_MS_RANGE("1"),
                        error);
 }
 
-/* Consumes a time option. At most one is accepted. */
 static bool
 take_time(struct args_words *words, bool by, struct args_time *time,
           const char **error)
@@ -191,16 +208,17 @@ take_time(struct args_words *words, bool by, struct args_time *time,
     bool seen = time->how != ARGS_NEVER;
     struct bytes value;
 
-    if (take_ms(words, "DELAY", 0, &seen, &time->ms,
-                "ERR delay is not an integer or out of range", error)) {
+    if (take_ms(words, "DELAY", 0, &seen, &time->ms, error)) {
         time->how = ARGS_DELAY;
-    } else if (take_ms(words, "AT", 0, &seen, &time->ms,
-                       "ERR time is not an integer or out of range", error)) {
+    } else if (take_number(words, "AT", 0, QUEUE_TIME_MAX, &seen, &time->ms,
+                           "an integer Unix time in milliseconds from 0 to "
+                           "2^53",
+                           error)) {
         time->how = ARGS_AT;
     } else if (by && take_value(words, "BY", &seen, &value)) {
         time->how = ARGS_BY;
         if (!args_parse_signed(value, QUEUE_TIME_MAX, &time->by)) {
-            *error = "ERR shift is not an integer or out of range";
+            *error = args_not_in_range("BY", ARGS_MS_RANGE("-2^53"), value);
         }
     } else {
         return false;
@@ -213,23 +231,21 @@ take_count(struct args_words *words, bool *seen, uint64_t *out,
            const char **error)
 {
     return take_number(words, "COUNT", 1, ARGS_COUNT_MAX, seen, out,
-                       "ERR count is not an integer or out of range", error);
+                       ARGS_COUNT_RANGE("1"), error);
 }
 
 static bool
 take_block(struct args_words *words, bool *seen, uint64_t *out,
            const char **error)
 {
-    return take_ms(words, "BLOCK", 0, seen, out,
-                   "ERR timeout is not an integer or out of range", error);
+    return take_ms(words, "BLOCK", 0, seen, out, error);
 }
 
 static bool
 take_lease(struct args_words *words, bool *seen, uint64_t *out,
            const char **error)
 {
-    return take_ms(words, "LEASE", 1, seen, out,
-                   "ERR lease is not an integer or out of range", error);
+    return take_ms(words, "LEASE", 1, seen, out, error);
 }
 
 const char *
@@ -247,15 +263,13 @@ args_parse_push(const struct bytes *words, size_t count, struct args_push *out)
         if (!take_time(&left, false, &out->time, &error) &&
             !take_word(&left, "NX", &out->absent) &&
             !take_word(&left, "XX", &out->present) &&
-            !take_ms(&left, "EVERY", 1, &every, &out->repeat.period,
-                     "ERR period is not an integer or out of range", &error) &&
-            !take_ms(&left, "TIMES", 1, &times, &out->repeat.times,
-                     "ERR times is not an integer or out of range", &error) &&
-            !take_ms(&left, "JITTER", 0, &jitter, &out->jitter,
-                     "ERR jitter is not an integer or out of range", &error) &&
+            !take_ms(&left, "EVERY", 1, &every, &out->repeat.period, &error) &&
+            !take_number(&left, "TIMES", 1, QUEUE_TIME_MAX, &times,
+                         &out->repeat.times, "an integer from 1 to 2^53",
+                         &error) &&
+            !take_ms(&left, "JITTER", 0, &jitter, &out->jitter, &error) &&
             !take_number(&left, "TRIES", 0, ARGS_TRIES_MAX, &tries, &out->tries,
-                         "ERR tries is not an integer or out of range",
-                         &error)) {
+                         "an integer from 0 to 2^32 - 1", &error)) {
             return refuse_next(&left);
         }
         if (error != NULL) {
@@ -293,7 +307,7 @@ args_parse_mpush(const struct bytes *words, size_t count,
     }
     uint64_t pairs = 0;
     if (!args_parse_number(left.at[0], 1, ARGS_COUNT_MAX, &pairs)) {
-        return "ERR count is not an integer or out of range";
+        return args_not_in_range("count", ARGS_COUNT_RANGE("1"), left.at[0]);
     }
     out->pairs = left.at + 1;
     out->count = (left.count - 1) / 2;
@@ -379,7 +393,7 @@ args_parse_token(struct bytes word, uint64_t *out)
 {
     return args_parse_number(word, 0, ARGS_COUNT_MAX, out)
                ? NULL
-               : "ERR token is not an integer or out of range";
+               : args_not_in_range("token", ARGS_COUNT_RANGE("0"), word);
 }
 
 const char *
@@ -390,9 +404,7 @@ args_parse_nack(const struct bytes *words, size_t count, struct args_time *out)
     bool seen = false;
 
     *out = (struct args_time){.how = ARGS_DELAY};
-    if (count > 0 &&
-        !take_ms(&left, "DELAY", 0, &seen, &out->ms,
-                 "ERR delay is not an integer or out of range", &error)) {
+    if (count > 0 && !take_ms(&left, "DELAY", 0, &seen, &out->ms, &error)) {
         return refuse_next(&left);
     }
     return error != NULL ? error : refuse_rest(&left);
@@ -629,7 +641,6 @@ args_settings_write(const struct queue_settings *settings,
     }
 }
 
-/* Returns the next word, up to a space. */
 static struct bytes
 next_meta_word(struct bytes *meta)
 {
@@ -643,7 +654,7 @@ next_meta_word(struct bytes *meta)
     return word;
 }
 
-/* Parses a letter that may occur once, and the number after it. */
+/* Parses a letter that may occur once, and its number. */
 static bool
 parse_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
                   uint64_t *out)

@@ -1,10 +1,9 @@
-/* args.h - parses the arguments of commands: numbers, options, and the
- * properties that LAWN.APPLY writes for an event. Independent of the server.
+/* args.h - parses the arguments of commands. Independent of the server.
  * Allocates no memory: results point into the arguments.
  *
  * Functions that return text return NULL on success, otherwise the error to
- * reply with; *out is then unspecified. The text is valid until the next syntax
- * error. Options are accepted in any order and in any letter case, each at most
+ * reply with; *out is then unspecified. The text is valid until the next error.
+ * Options are accepted in any order and in any letter case, each at most
  * once.
  */
 #ifndef ARGS_H
@@ -12,30 +11,41 @@
 
 #include "queue.h"
 
-/* The latest due time. It leaves room to add a period, a delay or a jitter
- * without overflow; code that adds them limits the sum to this value. */
+/* The latest due time. Code that adds a period, a delay or a jitter limits the
+ * sum to this value. */
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
 /* Limit of counts and settings: the largest integer of a reply. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)
-/* The largest integer that is exact in languages whose only numbers are
- * doubles. */
+/* The largest exact integer of languages whose numbers are doubles. */
 #define ARGS_TOKEN_MAX ((UINT64_C(1) << 53) - 1)
-/* Limit of the number of tries. */
 #define ARGS_TRIES_MAX ((uint64_t)UINT32_MAX)
 /* Limit of resolution-ms: one day. */
 #define ARGS_RESOLUTION_MAX UINT64_C(86400000)
 
 #define ARGS_SYNTAX "ERR syntax error"
-/* The number of bytes of an argument that a syntax error quotes. */
+/* The number of bytes of an argument that an error quotes. */
 #define ARGS_QUOTE_MAX 64u
+#define ARGS_QUOTE_SIZE (ARGS_QUOTE_MAX + sizeof("'...'"))
 
-/* Return the syntax errors "... near 'WORD'" and "...: missing WHAT of 'WORD'".
- * The word is quoted as printable ASCII: other bytes and ' become '?', and a
- * word of more than ARGS_QUOTE_MAX bytes ends with "...". */
+/* Writes the word in quotes, as printable ASCII: other bytes and ' become '?',
+ * and a word of more than ARGS_QUOTE_MAX bytes ends with "...". */
+void args_quote(struct bytes word, char out[ARGS_QUOTE_SIZE]);
+
+/* Return the syntax errors "... near 'WORD'" and "...: missing WHAT of
+ * 'WORD'". */
 const char *args_syntax_near(struct bytes word);
 const char *args_syntax_missing(const char *what, struct bytes word);
 
-/* Returns true if the word equals name, regardless of letter case. */
+/* The ranges up to QUEUE_TIME_MAX and ARGS_COUNT_MAX, for
+ * args_not_in_range(). */
+#define ARGS_MS_RANGE(min)                                                     \
+    "an integer number of milliseconds from " min " to 2^53"
+#define ARGS_COUNT_RANGE(min) "an integer from " min " to 2^63 - 1"
+
+/* Returns the error "ERR NAME must be RANGE, not 'WORD'". */
+const char *args_not_in_range(const char *name, const char *range,
+                              struct bytes word);
+
 bool args_is(struct bytes word, const char *name);
 
 /* Parse a decimal number as the server writes it: no spaces, no leading zeros,

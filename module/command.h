@@ -9,9 +9,8 @@
 
 #include <stdint.h>
 
-/* One call of a command. args[0] is the name of the command; args[1] is the
- * key, if the command has one. The caller sets the first four fields and zeroes
- * the rest. */
+/* One call of a command. args[0] is its name; args[1] is the key, if it has
+ * one. The caller sets the first four fields and zeroes the rest. */
 struct call {
     struct host *host;
     const struct bytes *args;
@@ -81,9 +80,8 @@ struct command {
 extern const struct command command_lawn[];
 extern const struct command command_rede[];
 
-/* Runs a command. The caller has checked the arity and the type of the key (it
- * replies WRONGTYPE for a key of another type). Afterward an idle key is
- * deleted and the next wake-up is set. */
+/* Runs a command, then deletes an idle key and sets the next wake-up. The
+ * caller has checked the arity and the type of the key. */
 void command_call(const struct command *command, struct call *call);
 
 /* Delivers due events to the key's sink and dead events to its dead letter

@@ -1,8 +1,7 @@
 /* commands.c - runs a command, and functions that several commands share.
  *
- * A command records in its call what it changed. After the command,
- * command_call() deletes an idle key, sets the next wake-up and wakes waiting
- * clients, once for all changes. O(1).
+ * A command records its changes in its call. Then command_call() deletes an
+ * idle key, sets the next wake-up and wakes waiting clients. O(1).
  */
 #include "commands.h"
 
@@ -14,19 +13,19 @@
 struct command_totals command_totals;
 struct commands_tokens commands_tokens;
 
-/* Returns the time at which the key needs attention, as far as this call knows.
- * Returns LAWN_NEVER if the wake-up that is set must not change.
+/* Returns the time at which the key needs attention, or LAWN_NEVER if the
+ * wake-up that is set must not change.
  *
  * If a wake-up is set, only an event that this call has added can require an
  * earlier one. A removal can make the wake-up too early, which is harmless.
  * Finding the next event may take a search, so that is done only if no wake-up
  * is set.
  *
- * On a master, due events need no wake-up, because clients are notified of them
- * without one. So the first event that is not yet due counts. If more events
- * are due than a batch contains, the result is the time of a due event, and the
- * key is processed again at once. On a replica due events count, too: no client
- * has been notified, and the replica may become a master. */
+ * On a master, clients are notified of due events without a wake-up. So the
+ * first event that is not yet due counts. If more events are due than a batch
+ * contains, the result is the time of a due event, and the key is processed
+ * again at once. On a replica due events count, too: no client has been
+ * notified, and the replica may become a master. */
 static uint64_t
 next_wakeup(struct call *call)
 {
@@ -56,10 +55,9 @@ needs_handover(struct call *call)
             queue_dead_count(call->queue) > 0);
 }
 
-/* Completes a change. Due events need no wake-up: waiting and subscribed
- * clients are notified at once, unless the key has a sink, which takes
- * precedence. A change does not find every event that has died; the wake-up at
- * the end of each lease does. */
+/* Completes a change. Waiting and subscribed clients are notified of due events
+ * at once, unless the key has a sink, which takes precedence. Events that die
+ * later are found by the wake-up at the end of their lease. */
 static void
 settle(struct call *call)
 {
@@ -78,8 +76,8 @@ settle(struct call *call)
     }
     uint64_t next = next_wakeup(call);
     bool hands = needs_handover(call);
-    /* Process the key at once. `wall` is the server's clock; the key's clock
-     * may be ahead of it. */
+    /* Process the key at once. The key's clock may be ahead of the server's,
+     * `wall`. */
     if (hands && next > call->wall) {
         next = call->wall;
     }
@@ -99,8 +97,6 @@ settle(struct call *call)
  * of the last token: see struct commands_tokens. */
 #define COMMANDS_AHEAD UINT64_C(86400000)
 
-/* If very many tokens are issued, they are ahead of the clock. So
- * COMMANDS_AHEAD counts from the last token if that is ahead of the clock. */
 void
 commands_note_token(uint64_t token, uint64_t wall)
 {
@@ -240,8 +236,8 @@ commands_reply_full(struct call *call, uint64_t takes)
 }
 
 /* Events with the same delay, their ttl, share a blade. A jitter or rounding
- * would turn one delay into many. So an event with either of these is on no
- * blade (alone), like an event with AT. */
+ * would turn one delay into many. So an event with either is on no blade
+ * (alone), like an event with AT. */
 void
 commands_set_due(struct call *call, const struct args_time *time,
                  uint64_t jitter, struct queue_event *event)

@@ -1,7 +1,7 @@
 /* commands.h - declarations that the files of commands share.
  *
- * A command first checks everything that it can, then allocates memory, then
- * makes its changes, then replicates the effects with the times that it chose.
+ * A command first makes all checks, then allocates memory, then makes its
+ * changes, then replicates the effects with the times that it chose.
  */
 #ifndef COMMANDS_H
 #define COMMANDS_H
@@ -49,30 +49,27 @@ command_fn commands_sink;
 command_fn commands_partition;
 command_fn apply_command;
 
-/* Formats a number in decimal digits. */
 #define COMMANDS_NUMBER 21
 struct bytes commands_number(uint64_t number, char text[COMMANDS_NUMBER]);
 
 /* Replies with an error that contains numbers or user input. Bytes that are not
- * printable ASCII are shown as ?. */
+ * printable ASCII become ?. */
 void commands_error(struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Creates the queue if the key does not exist. Returns false, after an error
- * reply, if memory allocation fails. */
+/* Creates the queue if the key does not exist. If memory allocation fails,
+ * replies with an error and returns false. */
 bool commands_open(struct call *call);
 
-/* Returns true if a command without deny-oom may allocate memory; otherwise
- * replies with an error and returns false. */
+/* Returns whether a command without deny-oom may allocate memory; if not,
+ * replies with an error. */
 bool commands_may_grow(struct call *call);
 
-/* Returns true if id and payload are within their limits; otherwise replies
- * with an error and returns false. */
+/* Returns whether id and payload are within their limits; if not, replies with
+ * an error. */
 bool commands_check_sizes(struct call *call, struct bytes id,
                           struct bytes payload);
 
-/* Replies that the ids and payloads would take this number of bytes, which
- * exceeds maxbytes. */
 void commands_reply_full(struct call *call, uint64_t takes);
 
 /* Sets due, ttl and alone of an event according to DELAY or AT, plus a random
@@ -86,14 +83,12 @@ void commands_set_due(struct call *call, const struct args_time *time,
 bool commands_add_event(struct call *call, const struct queue_event *event,
                         bool made);
 
-/* Replaces the payload of an event. The caller has checked the size of the
- * payload. Replies with the old payload, or with an error if there is no
- * room. */
+/* Replaces the payload of an event. The caller has checked its size. Replies
+ * with the old payload, or with an error if there is no room. */
 void commands_replace_payload(struct call *call,
                               const struct queue_event *event,
                               struct bytes payload);
 
-/* The arguments of AT for an event, and their buffers. */
 struct commands_at {
     char due[COMMANDS_NUMBER];
     char ttl[COMMANDS_NUMBER];
@@ -103,9 +98,8 @@ void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[REPLICATION_AT_WORDS]);
 
 /* All tokens that this server issues end in the same four bits. These differ
- * from those of the last token received from elsewhere: a master or a file. So
- * a replica that is promoted never issues the tokens that its old master still
- * issues at the same time. */
+ * from those of the last token received from a master or a file. So a promoted
+ * replica never issues the tokens that its old master still issues. */
 #define COMMANDS_TOKEN_STEP 16u
 /* The number of tokens of one millisecond. */
 #define COMMANDS_TOKENS UINT64_C(1024)
@@ -142,12 +136,12 @@ size_t commands_count_due(struct call *call, uint64_t count);
 
 /* Determines which events are due, leased and dead now. Returns the number of
  * due events. At most COMMANDS_PROMOTE_MAX events change their state per call,
- * so the counts may be too low until further calls. */
+ * so the counts may be too low at first. */
 #define COMMANDS_PROMOTE_MAX 1000u
 uint64_t commands_promote_due(struct call *call);
 
-/* Records how late a delivered event is, unless it was delivered before and a
- * previous owner kept it too long. */
+/* Records how late a delivered event is, unless a previous owner kept it too
+ * long. */
 void commands_note_late(struct call *call, const struct queue_event *event);
 
 /* Computes an event's state after its delivery. Returns false if it is
@@ -177,9 +171,8 @@ bool commands_batch_reserve(struct commands_batch *batch, size_t count,
                             size_t again_count);
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
-/* Records that an event was delivered and is done. *next is its next
- * occurrence; NULL if it is removed. The bytes of the id must remain valid
- * until the end. */
+/* Records that an event was delivered. *next is its next occurrence; NULL if it
+ * is removed. The bytes of the id must remain valid until the end. */
 void commands_batch_add(struct call *call, struct commands_batch *batch,
                         const struct queue_event *event,
                         const struct queue_event *next);
@@ -187,16 +180,13 @@ void commands_batch_add(struct call *call, struct commands_batch *batch,
  * time. */
 void commands_batch_remove(struct call *call, struct commands_batch *batch,
                            const struct queue_event *event);
-/* Counts an event as delivered because it was due. */
 void commands_count_fired(struct call *call, const struct queue_event *event);
-/* Replicates the batch. */
 void commands_batch_replicate(struct call *call,
                               const struct commands_batch *batch);
 /* The same, and notifies the subscribed clients. */
 void commands_batch_report(struct call *call,
                            const struct commands_batch *batch,
                            const char *what);
-/* Applies the replicated changes to the queue. */
 void commands_batch_apply(struct call *call,
                           const struct commands_batch *batch);
 void commands_batch_fini(struct commands_batch *batch);

@@ -3,8 +3,7 @@
  *
  * They are replicated while still in the queue, so that nothing is copied: one
  * DEL for all removed events, one AT for all recurring ones. All memory is
- * allocated before the reply begins. A recurring event needs none, because its
- * block stays.
+ * allocated before the reply begins.
  */
 #include "commands.h"
 
@@ -32,8 +31,8 @@ commands_count_fired(struct call *call, const struct queue_event *event)
 }
 
 /* An event of period p that was due at d is due again at d + k p, for the
- * smallest k for which this is after now. The periods in between were missed.
- * It then has the delay p. */
+ * smallest k for which this is after now. The periods in between were
+ * missed. */
 bool
 commands_next_period(const struct queue_event *event, uint64_t now,
                      struct queue_event *next)
@@ -58,7 +57,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (next->repeat.times > 0) {
         next->repeat.times--;
     }
-    /* A later time could not be replicated; it is a million years ahead. */
+    /* A later time, a million years ahead, could not be replicated. */
     return next->due <= ARGS_DUE_MAX;
 }
 
@@ -133,8 +132,8 @@ commands_batch_remove(struct call *call, struct commands_batch *batch,
     } else {
         commands_batch_add(call, batch, event, &next);
         INVARIANT(queue_move(call->queue, &next) == 0,
-                  "a delivered recurring event is not in its queue, or moving "
-                  "it needs memory");
+                  "a delivered repeating event is not in its queue, or there "
+                  "is no memory to move it");
     }
 }
 
@@ -176,7 +175,7 @@ commands_batch_apply(struct call *call, const struct commands_batch *batch)
                       commands_next_period(&event, call->now, &next) &&
                       queue_move(call->queue, &next) == 0,
                   "an event whose move to its next period was replicated is "
-                  "not in its queue, or moving it needs memory");
+                  "not in its queue, or there is no memory to move it");
     }
 }
 

@@ -3,13 +3,13 @@
  *
  * A TOKEN identifies a lease. It exceeds all earlier tokens of the key and of
  * deleted keys of that name. Tokens follow the clock, so it also exceeds those
- * that a former master issued but did not replicate. Two servers that both act
- * as master issue tokens that differ in their last bits. A token is valid until
- * the event is leased again, moved or removed, even after the end of the lease.
+ * that a former master did not replicate. Two servers that both act as master
+ * issue tokens that differ in their last bits. A token is valid until the event
+ * is leased again, moved or removed, even after the end of the lease.
  *
- * THE END of a lease is replicated with the lease; nothing is replicated when
- * it is reached. LEASE also counts the deliveries of an event and fixes their
- * maximum, so an event becomes dead without replication.
+ * THE END of a lease is replicated with the lease, so nothing is replicated
+ * when it is reached. LEASE also counts the deliveries of an event and fixes
+ * their maximum, so an event becomes dead without replication.
  *
  * LEASE and ACK need no memory other than the event's block. If memory suffices
  * for only some of the requested events, those are leased.
@@ -21,11 +21,11 @@
 
 /* Up to this number of leases, no memory is allocated. */
 #define LEASE_FEW 4u
-/* The last token was forged, or loaded from a file with such a token: no clock
- * reaches that value. */
-#define LEASE_NO_TOKEN "ERR the key has no lease tokens left"
+/* The last token was forged or loaded from a file: no clock reaches that
+ * value. */
+#define LEASE_NO_TOKEN                                                         \
+    "ERR the key has no lease tokens left; push its events into another key"
 
-/* A leased event, and its numbers as text. */
 struct commands_lease_one {
     struct queue_event event;
     char token[COMMANDS_NUMBER];
@@ -33,7 +33,6 @@ struct commands_lease_one {
     char most[COMMANDS_NUMBER];
 };
 
-/* The leases of one call. */
 struct commands_leases {
     struct queue_lease lease; /* all fields except the token */
     uint64_t most;            /* maximum tries of events without their own */
@@ -80,7 +79,6 @@ new_token(const struct call *call)
     return token <= ARGS_TOKEN_MAX ? token : 0;
 }
 
-/* Sets the end of the leases to ms from now. */
 static void
 set_end(const struct call *call, uint64_t ms, struct commands_leases *leases)
 {
@@ -92,8 +90,7 @@ set_end(const struct call *call, uint64_t ms, struct commands_leases *leases)
     leases->ttl_word = commands_number(lease->ttl, leases->ttl);
 }
 
-/* Leases one event, and formats its arguments. Returns false if memory
- * allocation fails. */
+/* Returns false if memory allocation fails. */
 static bool
 lease_event(struct call *call, struct commands_leases *leases,
             const struct queue_event *event, struct queue_tries tries)
@@ -119,8 +116,8 @@ lease_event(struct call *call, struct commands_leases *leases,
     return true;
 }
 
-/* Leases the first due event, which may have been leased before. Returns false
- * if there is no memory or no token. */
+/* Leases the first due event. Returns false if there is no memory or no
+ * token. */
 static bool
 lease_first(struct call *call, struct commands_leases *leases)
 {
@@ -172,7 +169,6 @@ reserve(struct commands_leases *leases, size_t count)
     return count;
 }
 
-/* Replicates the leases, and sets the wake-up for the first one to end. */
 static void
 replicate_leases(struct call *call, const struct commands_leases *leases)
 {
@@ -199,7 +195,6 @@ reply_leases(struct call *call, const struct commands_leases *leases)
     }
 }
 
-/* Leases the first count due events. */
 static void
 lease_due(struct call *call, size_t count, uint64_t ms)
 {
@@ -353,13 +348,13 @@ renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
 }
 
 /* The event has no tries left and is dead. Its lease ends now, with a token
- * that no client has. So the dead letter stream, which receives it at once,
- * learns the last owner and the due time. */
+ * that no client has. So the dead letter stream receives it at once, with the
+ * last owner and the due time. */
 static void
 nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
 {
     INVARIANT(renew_lease(call, event, token, 0) != 0,
-              "changing the end of a lease needs memory");
+              "there is no memory to change the end of a lease");
     call->earliest = LAWN_NEVER;
     host_notify(call->host, "lawn.nack");
     if (queue_sink_of(call->queue)->dead.size > 0 &&
@@ -369,25 +364,26 @@ nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
     }
 }
 
-/* A recurring event is leased without an owner for the delay. Its due time does
- * not change, and its next periods are counted from that time. */
+/* A recurring event stays leased until the DELAY of the command has passed,
+ * with a token that no client has. Its due time does not change, and its next
+ * periods are counted from that time. */
 static void
 nack_repeating(struct call *call, const struct queue_event *event,
                uint64_t token, uint64_t delay)
 {
     INVARIANT(renew_lease(call, event, token, delay) != 0,
-              "changing the end of a lease needs memory");
+              "there is no memory to change the end of a lease");
     host_notify(call->host, "lawn.nack");
 }
 
-/* Makes the event waiting again. */
 static void
 nack_waiting(struct call *call, struct queue_event *event,
              const struct args_time *delay)
 {
     commands_set_due(call, delay, 0, event);
     INVARIANT(queue_move(call->queue, event) == 0,
-              "a leased event is not in its queue, or moving it needs memory");
+              "a leased event is not in its queue, or there is no memory to "
+              "move it");
     struct commands_at at;
     struct bytes words[REPLICATION_AT_WORDS];
     commands_at_words(event, &at, words);
@@ -397,9 +393,9 @@ nack_waiting(struct call *call, struct queue_event *event,
     call->earliest = event->due;
 }
 
-/* Finds the event args[2], leased with the token args[3], for NACK and EXTEND.
- * error is the result of parsing the remaining arguments. Returns false, after
- * a reply, if they are invalid or no such lease exists. */
+/* Finds the event args[2], leased with the token args[3]. error is the result
+ * of parsing the remaining arguments. Returns false, after a reply, if they are
+ * invalid or no such lease exists. */
 static bool
 find_leased_args(struct call *call, const char *error, uint64_t *token,
                  struct queue_event *event)

@@ -9,8 +9,7 @@
 
 #define PARTITION_MAX 16384u
 
-/* Adds a byte to the CRC, in two halves. A table of 16 entries is fast
- * enough. */
+/* A table of 16 entries, used twice per byte, is fast enough. */
 static unsigned
 add_byte(unsigned sum, unsigned byte)
 {
@@ -30,9 +29,9 @@ commands_partition(struct call *call)
     unsigned sum = 0;
 
     if (!args_parse_number(call->args[2], 1, PARTITION_MAX, &count)) {
-        host_error(
-            call->host,
-            "ERR number of partitions is not an integer or out of range");
+        host_error(call->host, args_not_in_range("number of partitions",
+                                                 "an integer from 1 to 16384",
+                                                 call->args[2]));
         return;
     }
     for (size_t i = 0; i < id.size; i++) {

@@ -5,11 +5,11 @@
  *
  * DROP-OLDEST must not lose events if there is no memory for the new ones. So a
  * new event is first added with a due time after all others, where it is not
- * the first to be dropped. Then the oldest events are dropped until the key is
- * within its limits. Then the new event gets its own due time, which needs no
- * memory. Leased events are never dropped. After a limit was lowered, a push
- * drops as many events as it adds plus PUSH_DROP more, so that no push takes
- * long: the key reaches its limits over several pushes.
+ * dropped. Then the oldest events are dropped until the key is within its
+ * limits. Then the new event gets its own due time, which needs no memory.
+ * Leased events are never dropped. After a limit was lowered, a push drops as
+ * many events as it adds plus PUSH_DROP, so that no push takes long. The key
+ * reaches its limits over several pushes.
  */
 #include "commands.h"
 
@@ -54,8 +54,8 @@ tally_event(const struct call *call, struct bytes id, struct bytes payload,
     }
 }
 
-/* Returns true if the new events and the leased ones, which cannot be dropped,
- * are within the limits; otherwise replies with an error and returns false. */
+/* Returns whether the new events and the leased ones, which cannot be dropped,
+ * are within the limits; if not, replies with an error. */
 static bool
 check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
              uint64_t bytes)
@@ -80,10 +80,9 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
     return false;
 }
 
-/* Returns true if the new events are within the limits, or if dropping others
- * makes room (*drop is then set); otherwise replies with an error and returns
- * false. Events that take no more room than those they replace are always
- * accepted. */
+/* Returns whether the new events are within the limits, or dropping others
+ * makes room (*drop is then set); if not, replies with an error. Events that
+ * take no more room than those they replace are always accepted. */
 static bool
 check_limits(struct call *call, const struct push_tally *tally, bool *drop)
 {
@@ -107,7 +106,7 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
         return check_leased(call, tally, events, bytes);
     }
     /* Report the limit that remains exceeded even if all other events were
-     * dropped; with the reject policy, the one that is exceeded now. */
+     * dropped; with the reject policy, the one exceeded now. */
     if (tally->count > events) {
         commands_error(
             call,
@@ -123,7 +122,7 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     return false;
 }
 
-/* Events to be dropped. They stay in the queue while their ids are replicated,
+/* Events to be dropped. While their ids are replicated they stay in the queue,
  * with a due time after all others, so that each is found once. */
 struct push_victims {
     struct bytes few[PUSH_FEW];
@@ -132,7 +131,6 @@ struct push_victims {
     size_t room;
 };
 
-/* Replicates the removal of the victims, and removes them. */
 static void
 remove_victims(struct call *call, struct push_victims *victims)
 {
@@ -171,7 +169,6 @@ reserve_victim(struct call *call, struct push_victims *victims)
     victims->room *= 2;
 }
 
-/* The contents of a queue. */
 struct push_size {
     uint64_t events;
     uint64_t bytes;
@@ -219,8 +216,8 @@ drop_oldest(struct call *call, const struct push_size *before)
         first.ttl = PUSH_LAST - call->now;
         first.alone = true;
         INVARIANT(queue_move(call->queue, &first) == 0,
-                  "an event to be dropped is not in its queue, or moving it "
-                  "needs memory");
+                  "an event to be dropped is not in its queue, or there is no "
+                  "memory to move it");
     }
     remove_victims(call, &victims);
     if (victims.ids != victims.few) {
@@ -263,8 +260,8 @@ add_all(struct call *call, struct queue_event *events, size_t count, bool drop,
     for (size_t i = 0; drop && i < count; i++) {
         when.id = events[i].id;
         INVARIANT(queue_move(call->queue, &when) == 0,
-                  "an event that was just added is not in its queue, or moving "
-                  "it needs memory");
+                  "an event that was just added is not in its queue, or there "
+                  "is no memory to move it");
     }
     return true;
 }
@@ -312,7 +309,6 @@ commands_add_event(struct call *call, const struct queue_event *event,
     return true;
 }
 
-/* Returns true if the server must generate the id. */
 static bool
 is_star(struct bytes id)
 {
@@ -420,14 +416,12 @@ check_limits_of_all(struct call *call, const struct queue_event *events,
     return check_limits(call, &tally, drop);
 }
 
-/* The memory of MPUSH, in one block. */
 struct commands_push_many {
     struct queue_event *events;
     struct bytes *words;   /* the arguments of ADD */
     char (*ids)[IDS_SIZE]; /* generated ids */
 };
 
-/* Runs MPUSH with the allocated memory. */
 static void
 push_many(struct call *call, const struct args_mpush *args,
           const struct commands_push_many *many)

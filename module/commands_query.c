@@ -1,7 +1,7 @@
 /* commands_query.c - GET, NEXT, LEN, SCAN and INFO: read-only commands.
  *
  * They change nothing that is saved or replicated, so they run on replicas,
- * too. They ignore a pause: due events of a paused key are reported as due.
+ * too. They report due events of a paused key as due.
  *
  * GET and SCAN compute the state of each event. LEN and INFO use counts, for
  * which events that have become due must first be moved: at most
@@ -82,7 +82,6 @@ commands_next(struct call *call)
     }
 }
 
-/* Returns the number of events in a state. */
 static uint64_t
 count_in_state(struct call *call, enum args_state state)
 {
@@ -127,13 +126,13 @@ commands_len(struct call *call)
 #define READ_FEW 128u
 /* Patterns of more than READ_PATTERN_MAX bytes are rejected. After READ_WORK
  * examined pattern bytes a scan returns early, and the client continues it. So
- * a pattern that is built to be slow blocks the server for some milliseconds,
- * or as long as one id of 64 KiB takes: 0.1 s. */
+ * a slow pattern blocks the server for some milliseconds, or 0.1 s for an id of
+ * 64 KiB. */
 #define READ_PATTERN_MAX 256u
 #define READ_WORK 1000000u
 
-/* A scan over some events. It collects the matching ids first, because the
- * reply begins with their number and matching may take long. */
+/* Collects the matching ids first, because the reply begins with their
+ * number. */
 struct read_walk {
     const struct args_scan *args;
     uint64_t now;
@@ -192,7 +191,6 @@ collect_id(const struct queue_event *event, void *arg)
     return walk->work < READ_WORK;
 }
 
-/* Replies with a scan that starts at a cursor. */
 static void
 reply_walk(struct call *call, struct read_walk *walk)
 {

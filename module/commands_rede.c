@@ -14,8 +14,6 @@
 
 #define REDE_ID_SIZE 31
 
-/* Adds a payload that is due after ttl ms. Returns false after an error
- * reply. */
 static bool
 push_event(struct call *call, struct bytes id)
 {
@@ -23,7 +21,8 @@ push_event(struct call *call, struct bytes id)
     struct args_time time = {.how = ARGS_DELAY};
 
     if (!args_parse_number(call->args[2], 0, QUEUE_TIME_MAX, &time.ms)) {
-        host_error(call->host, "ERR ttl is not an integer or out of range");
+        host_error(call->host,
+                   args_not_in_range("ttl", ARGS_MS_RANGE("0"), call->args[2]));
         return false;
     }
     if (!commands_check_sizes(call, id, event.payload) ||
@@ -136,7 +135,6 @@ rede_xpoll(struct call *call)
     }
 }
 
-/* Delivers one event if it is due. */
 static void
 ack_event(struct call *call, struct commands_batch *batch, struct bytes id)
 {
@@ -183,7 +181,6 @@ rede_xack(struct call *call)
     commands_batch_fini(&batch);
 }
 
-/* Tests a queue and the library below it with some events. */
 static bool
 test_queue(struct queue *queue, uint64_t now)
 {
@@ -240,7 +237,6 @@ struct rede_text {
     uint64_t now; /* the time of the queue */
 };
 
-/* Limits of the output, whatever the key contains. */
 #define REDE_PRINT_EVENTS 1000u
 #define REDE_PRINT_BYTES 256u
 

@@ -1,9 +1,6 @@
 /* commands_removal.c - CANCEL, PULL and POLL: remove events.
  *
- * Delivered events are replicated while they are still in the queue and removed
- * afterward, so their bytes need not be copied: one DEL for all removed events,
- * one AT for all recurring ones. All memory is allocated before the reply
- * begins. A recurring event needs none, because its block stays.
+ * commands_batch.c describes how delivered events are replicated and removed.
  */
 #include "commands.h"
 
@@ -90,7 +87,6 @@ commands_promote_due(struct call *call)
     return queue_promote_due(call->queue, call->now, COMMANDS_PROMOTE_MAX);
 }
 
-/* Returns how many of the first count due events recur and therefore stay. */
 static size_t
 count_repeating(struct call *call, size_t count)
 {

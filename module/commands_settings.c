@@ -6,7 +6,6 @@
  */
 #include "commands.h"
 
-/* Stores all settings, and replies OK. */
 static void
 set_all(struct call *call, const struct queue_settings *settings)
 {
@@ -62,7 +61,6 @@ commands_reply_settings(struct call *call)
     }
 }
 
-/* Replies with the requested settings, each once, or with all. */
 static void
 reply_some(struct call *call)
 {

@@ -1,12 +1,11 @@
 /* commands_sink.c - SINK, and the delivery of events by the server: due events
- * go to the key's sink, dead events to its dead letter stream.
+ * to the key's sink, dead events to its dead letter stream.
  *
  * An event is delivered by a command that the module runs in the server (XADD,
  * RPUSH, ...), and is removed from the queue in the same transaction. So after
- * a crash, a restart or a failover it is in exactly one of the two places. A
- * batch of events is delivered, then replicated with one command, then removed,
- * so that their bytes need not be copied. Memory for the batch is allocated
- * before the first delivery.
+ * a crash or a failover it is in exactly one of the two places. A batch of
+ * events is delivered, then replicated with one command, then removed. Memory
+ * for the batch is allocated before the first delivery.
  *
  * If a delivery is refused, the event and all events behind it stay, which
  * keeps the order. The delivery is retried after a delay that doubles up to a
@@ -14,12 +13,11 @@
  * slows down the other.
  *
  * A module that is notified of a delivery may delete the key. So the code
- * checks after each delivery whether the queue still exists, and touches
- * nothing of it if not. If that module renames the key or moves it to another
- * database, the drain continues there.
+ * checks after each delivery whether the queue still exists. If the module
+ * renames or moves the key, the drain continues there.
  *
- * Costs: O(delivered events). What would break it: a queue that changes during
- * a delivery; the server refuses commands on it meanwhile.
+ * O(delivered events). It would break if the queue changed during a delivery;
+ * commands on it are refused meanwhile.
  */
 #include "commands.h"
 
@@ -27,7 +25,6 @@
 
 #include <stdio.h>
 
-/* The number of events per batch. */
 #define SINK_CHUNK 256u
 /* The delay after a refusal, in ms. */
 #define SINK_DELAY 10u
@@ -61,9 +58,11 @@ parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
         if (at == count) {
             return args_syntax_missing("argument", option);
         }
-        if (!args_parse_number(words[at++], 1, ARGS_COUNT_MAX, &out->maxlen)) {
-            return "ERR maxlen is not an integer or out of range";
+        if (!args_parse_number(words[at], 1, ARGS_COUNT_MAX, &out->maxlen)) {
+            return args_not_in_range("MAXLEN", ARGS_COUNT_RANGE("1"),
+                                     words[at]);
         }
+        at++;
     }
     if (at < count && args_is(words[at], "DEADLETTER")) {
         if (at + 1 == count) {
@@ -75,7 +74,6 @@ parse_sink(const struct bytes *words, size_t count, struct queue_sink *out)
     return at == count ? NULL : args_syntax_near(words[at]);
 }
 
-/* Checks a well-formed sink. Returns NULL or the error. */
 static const char *
 check_sink(struct call *call, const struct queue_sink *sink, bool dead)
 {
@@ -110,7 +108,6 @@ same_sink(const struct queue_sink *a, const struct queue_sink *b)
            bytes_equal(a->to, b->to) && bytes_equal(a->dead, b->dead);
 }
 
-/* Returns true if the new sink needs more memory. */
 static bool
 sink_grows(const struct call *call, const struct queue_sink *sink)
 {
@@ -165,8 +162,7 @@ commands_sink(struct call *call)
         }
         replicate_sink(call, &sink);
     }
-    /* Setting the sink again clears its error state, since the cause may have
-     * been fixed. */
+    /* The cause of an error may have been fixed. */
     *queue_trouble_of(call->queue) = (struct queue_trouble){0};
     *queue_dead_trouble_of(call->queue) = (struct queue_trouble){0};
     call->changed = true;
@@ -195,7 +191,6 @@ add_word(struct host_order *order, struct bytes word)
     order->words[order->count++] = word;
 }
 
-/* Appends a field name, and its value for the current event. */
 static void
 add_field(struct host_order *order, const char *name, struct bytes value)
 {
@@ -238,7 +233,6 @@ count_periods(const struct queue_event *event, uint64_t now)
     return 1 + (now - event->due) / event->repeat.period;
 }
 
-/* Delivers one event. Returns NULL on success, otherwise the error. */
 static const char *
 hand_over(struct call *call, const struct sink_outlet *way,
           const struct queue_event *event)
@@ -288,7 +282,6 @@ count_handed(struct call *call, const struct sink_outlet *way,
     commands_count_fired(call, event);
 }
 
-/* Returns true if the queue was deleted during a delivery. */
 static bool
 queue_is_gone(struct call *call)
 {
@@ -296,9 +289,8 @@ queue_is_gone(struct call *call)
     return call->queue == NULL;
 }
 
-/* Delivers the next events, at least one if possible, and returns their number.
- * If the queue is deleted meanwhile, its events are, too; the command that
- * deleted it was replicated. */
+/* Delivers the next events, at least one if possible, and returns their
+ * number. */
 static size_t
 hand_over_some(struct call *call, const struct sink_outlet *way, size_t count,
                const char **error)
@@ -357,9 +349,9 @@ note_failure(struct call *call, struct queue_trouble *trouble,
     return trouble->again;
 }
 
-/* Finds a reason not to attempt a delivery. RENAME may have given the key the
- * name of its own sink. PUBLISH works even where writes are refused, so for a
- * channel the server is asked whether it accepts writes. */
+/* Returns a reason not to attempt a delivery, or NULL. RENAME may have given
+ * the key the name of its own sink. PUBLISH works even where writes are
+ * refused, so for a channel this asks the server whether it accepts writes. */
 static const char *
 find_obstacle(struct call *call, const struct sink_outlet *way)
 {
@@ -381,7 +373,6 @@ waits_to_retry(const struct call *call, const struct queue_trouble *trouble)
            trouble->again <= call->wall + trouble->delay;
 }
 
-/* Delivers up to *budget of the events of an outlet. */
 static uint64_t
 drain_outlet(struct call *call, struct sink_outlet *way, uint64_t there,
              uint64_t *budget)

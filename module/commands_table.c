@@ -228,7 +228,8 @@ const struct command command_lawn[] = {
      "Returns the partition of an id, given the number of partitions.",
      "O(n) for an id of n bytes", "0.1.0", commands_table_partition, NULL},
     {"LAWN.NEXT", commands_next, "readonly fast", 2, true, "RO ACCESS",
-     "Returns the milliseconds until the next event is due.",
+     "Returns the milliseconds until the next event is due or the next lease "
+     "ends.",
      "O(k) for k events that have become due, at most 1000", "0.1.0",
      commands_table_key, NULL},
     {"LAWN.LEN", commands_len, "readonly", -2, true, "RO",

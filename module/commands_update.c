@@ -7,9 +7,8 @@
 
 #include <errno.h>
 
-/* Returns true if the key is within its limits with the new payload instead of
- * the old one; otherwise replies with an error and returns false. An update
- * never drops other events. */
+/* Returns whether the key is within its limits with the new payload; if not,
+ * replies with an error. An update never drops other events. */
 static bool
 check_room(struct call *call, struct bytes old, struct bytes payload)
 {
@@ -34,8 +33,7 @@ commands_replace_payload(struct call *call, const struct queue_event *event,
     if (!check_room(call, old, payload)) {
         return;
     }
-    /* The reply contains the old payload, and is sent after the new one was
-     * stored. */
+    /* The old payload is sent after the new one was stored. */
     if (old.size > sizeof(few)) {
         copy = memory_alloc(old.size);
     }

@@ -4,11 +4,10 @@
  *                  │ id │ payload │ owner
  *
  * A waiting event is a timer of the queue's lawn, a leased event a timer of the
- * lawn of leases. A due or dead event is a node of the respective list. Next to
- * each of these places except the dead list there is a heap, which may contain
- * the event instead. The relevant time of an event is the end of its lease if
- * it has a lease, and otherwise its due time. It has the same offset in all
- * these forms.
+ * lawn of leases. A due or dead event is a node of a list. Each place except
+ * the dead list also has a heap, which may contain the event instead. The
+ * relevant time of an event is the end of its lease if it has a lease, and
+ * otherwise its due time. It has the same offset in timer, link and leaf.
  */
 #ifndef EVENT_H
 #define EVENT_H
@@ -23,9 +22,7 @@
 #define EVENT_READY 1u
 /* As in struct queue_event. */
 #define EVENT_ALONE 2u
-/* Has a struct queue_repeat. */
 #define EVENT_REPEAT 4u
-/* Has a struct event_tries. */
 #define EVENT_TRIES 8u
 /* In the lawn of leases. */
 #define EVENT_LEASED 16u
@@ -97,7 +94,6 @@ event_find_tries(const struct event *event)
                : NULL;
 }
 
-/* Replaces the existing struct event_tries. */
 static inline void
 event_set_tries(struct event *event, const struct event_tries *tries)
 {
@@ -124,7 +120,6 @@ event_token(const struct event *event)
     return tries != NULL ? tries->token : 0;
 }
 
-/* Returns true if the event has no tries left. */
 static inline bool
 event_spent(const struct event *event)
 {
@@ -133,7 +128,6 @@ event_spent(const struct event *event)
     return tries != NULL && tries->most > 0 && tries->made >= tries->most;
 }
 
-/* Returns the offset of id and payload. */
 static inline size_t
 event_head(unsigned flags)
 {
@@ -174,7 +168,6 @@ event_data(const struct event *event)
     return (uint64_t)event->id_size + event->payload_size;
 }
 
-/* Returns the size of the block. */
 static inline size_t
 event_bytes(const struct event *event)
 {

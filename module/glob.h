@@ -1,7 +1,7 @@
 /* glob.h - patterns of the server's own commands: * ? [a-z] [^a-z] and
- * backslash, on bytes. At most O(pattern x text); no pattern is exponential.
- * Adds the number of examined pattern bytes to *work, so that a caller that
- * matches many texts can stop in time.
+ * backslash, on bytes. At most O(pattern x text). Adds the number of examined
+ * pattern bytes to *work, so that a caller that matches many texts can stop in
+ * time.
  */
 #ifndef GLOB_H
 #define GLOB_H

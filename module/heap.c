@@ -154,7 +154,6 @@ free_counted(struct heap *heap, void *memory, size_t size)
     }
 }
 
-/* Makes room for one more chunk in the list. */
 static bool
 grow_list(struct heap *heap)
 {
@@ -224,8 +223,8 @@ heap_reserve(struct heap *heap, size_t many)
     return true;
 }
 
-/* Frees the chunks that are not needed, except one. So additions and removals
- * at the edge of a chunk do not allocate and free it again and again. */
+/* Frees the chunks that are not needed, except one, so that additions and
+ * removals at the edge of a chunk do not allocate again and again. */
 static void
 trim(struct heap *heap)
 {

@@ -1,17 +1,17 @@
 /* heap.h - events ordered by time, for events with individual times. The first
  * is known, and any event can be removed.
  *
- * An implicit heap with four children per entry. Entries are stored in chunks
- * of 3 KiB, so that it grows without moving existing entries. Each event stores
- * the index of its entry. Events of the same time are ordered by a number that
- * the caller assigns.
+ * It is an implicit heap with four children per entry. Entries are in chunks of
+ * 3 KiB, so that the heap grows without moving entries. Each event stores the
+ * index of its entry. Events of the same time are ordered by a number that the
+ * caller assigns.
  *
- * Adding and removing take O(log events): at most ten levels for a million
- * events. No work is deferred. An entry takes 12 bytes: the pointer to the
- * event and 32 bits of its time, which usually decide a comparison without
- * reading the event. The events are read if these bits are equal: for times
- * less than 32 ms apart, and for times more than a year before or three years
- * after the heap was last empty. Removing then takes up to three times as long.
+ * Adding and removing take O(log events). An entry takes 12 bytes: the pointer
+ * to the event and 32 bits of its time, which usually decide a comparison
+ * without reading the event. The events are read if these bits are equal: for
+ * times less than 32 ms apart, and for times more than a year before or three
+ * years after the heap was last empty. Removing then takes up to three times as
+ * long.
  */
 #ifndef HEAP_H
 #define HEAP_H
@@ -39,8 +39,7 @@ struct heap {
     size_t bytes;  /* memory, by the rule of sizes.h */
 };
 
-/* Makes room for `many` more events. Returns false if memory allocation
- * fails. */
+/* Makes room. Returns false if memory allocation fails. */
 bool heap_reserve(struct heap *heap, size_t many);
 
 /* Adds an event, for which there must be room. Overwrites its timer or link.
@@ -48,7 +47,6 @@ bool heap_reserve(struct heap *heap, size_t many);
 void heap_add(struct heap *heap, struct event *event, uint64_t time,
               size_t order, uint64_t now);
 void heap_remove(struct heap *heap, struct event *event);
-/* Records that the block of an event in the heap was moved. */
 void heap_moved(struct heap *heap, struct event *event);
 
 /* Return NULL and LAWN_NEVER if the heap is empty. O(1). */
@@ -56,8 +54,8 @@ struct event *heap_first(const struct heap *heap);
 uint64_t heap_next(const struct heap *heap);
 
 /* Returns the event with this number, from 0 to count - 1. Number 0 is the
- * first event in time order. The others are not in time order, but each event
- * has a higher number than its parent, which is not later. */
+ * first event in time order. Each other event has a higher number than its
+ * parent, which is not later. */
 struct event *heap_at(const struct heap *heap, uint64_t number);
 
 /* Visits all events in time order; by number if there is no memory for sorting.
@@ -65,7 +63,6 @@ struct event *heap_at(const struct heap *heap, uint64_t number);
 typedef bool heap_visit_fn(struct event *event, void *arg);
 bool heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg);
 
-/* Removes all events, and frees all memory. */
 void heap_clear(struct heap *heap);
 
 /* Lets the caller move a chunk or, with event NULL, the list of chunks: see

@@ -1,4 +1,4 @@
-/* host.h - the functions of the server that commands use. Implemented twice: by
+/* host.h - the functions of the server that commands use. Implemented by
  * server_host.c and related files through the module API, and by
  * tests/module/fake.c, which records the calls.
  */
@@ -22,24 +22,23 @@ void host_error(struct host *host, const char *text);
 void host_array(struct host *host, size_t count);
 void host_map(struct host *host, size_t count);
 
-/* THE KEY. host_queue() returns its value, NULL if it does not exist.
- * host_create() returns a new queue, NULL if memory allocation fails.
- * host_delete() deletes the key and sends the notification `del`. Calls on a
- * key of another type are rejected earlier. */
+/* THE KEY. host_queue() returns its value, or NULL. host_create() returns a new
+ * queue, or NULL if memory allocation fails. host_delete() deletes the key and
+ * sends the notification `del`. Calls on a key of another type are rejected
+ * earlier. */
 struct queue *host_queue(struct host *host);
 struct queue *host_create(struct host *host);
 void host_delete(struct host *host);
 
 /* REPLICATION: sends LAWN.APPLY key verb words to the replicas and the
  * append-only file. A word that points to an argument of the call is cheaper.
- * The words are not used after the call returns, so they may belong to an event
- * that is removed next. */
+ * The words are not used after the call returns. */
 void host_replicate(struct host *host, const char *verb,
                     const struct bytes *words, size_t count);
 
 /* Sends a keyspace notification such as "lawn.push" for the key. It is sent
  * when the call ends, because subscribers may change the key. At most a few per
- * call; event must remain valid. */
+ * call; event must remain valid until then. */
 void host_notify(struct host *host, const char *event);
 
 /* Wakes the clients that wait for due events of the key. */
@@ -59,7 +58,6 @@ bool host_block(struct host *host, uint64_t ms);
  * accepts no writes. In the second case, the key is scheduled again. */
 bool host_frozen(struct host *host);
 
-/* Returns true if the calling user may publish to a channel. */
 bool host_may_publish(struct host *host, struct bytes channel);
 
 /* A command for the server; words[0] is its name. */
@@ -76,19 +74,17 @@ struct host_order {
 /* IN A TICK. Runs a command. Its effects are replicated in one transaction with
  * those of all calls of host_replicate() in this tick. Returns NULL on success;
  * otherwise nothing has changed, and the text is the error, valid until the
- * next call. The command may delete the key: host_queue() then returns NULL. It
- * may rename the key or move it to another database: the arguments of the call
- * and host_replicate() then use the new name and database. */
+ * next call. If the command deletes the key, host_queue() then returns NULL. If
+ * it renames or moves the key, the arguments of the call and host_replicate()
+ * then use the new name and database. */
 const char *host_call(struct host *host, const struct host_order *order);
 /* Returns NULL if the server would accept a write to the key by a client now,
  * otherwise the error, as above. Does not examine the key. */
 const char *host_probe(struct host *host);
-/* Returns true if the time of this tick is used up. */
 bool host_over(struct host *host);
 
 /* Returns true if the server is short of memory and refuses commands that need
- * more, such as a push. Commands that it does not refuse must then not allocate
- * memory. */
+ * more. Other commands must then not allocate memory. */
 #define HOST_FULL "OOM command not allowed when used memory > 'maxmemory'."
 bool host_full(struct host *host);
 

@@ -1,13 +1,11 @@
 /* image.c - a queue in the server's dump files: see image.h.
  *
  * Loading trusts nothing. A number is used only if the commands could have
- * produced it; a count is only compared with the number of items read. Each
- * step allocates memory for one event whose bytes have been read, so truncated
- * or forged data uses no more memory than its own size.
+ * produced it; a count is only compared with the number of items read. Memory
+ * is allocated only for an event whose bytes have been read.
  *
- * What would break it: bounds that differ from those of LAWN.APPLY in args.c.
- * All data that is accepted here must be accepted there, when it is written to
- * an append-only file.
+ * It would break if its bounds differed from those of LAWN.APPLY in args.c,
+ * which must accept all data that is accepted here.
  */
 #include "image.h"
 
@@ -139,7 +137,7 @@ struct image_loading {
     uint64_t now;
     uint64_t first;
     uint64_t earliest; /* earliest time so far, except of dead events */
-    bool met;          /* an event, dead or not, has the first time */
+    bool met;          /* an event, dead or not, has the time `first` */
     uint64_t count;
 };
 
@@ -166,7 +164,6 @@ load_number(struct image_loading *loading, uint64_t min, uint64_t max,
     return true;
 }
 
-/* Reads a string of at most this size. */
 static bool
 load_string(struct image_loading *loading, size_t max, struct bytes *string,
             const char *bad)
@@ -182,7 +179,6 @@ load_string(struct image_loading *loading, size_t max, struct bytes *string,
     return true;
 }
 
-/* Copies a string into memory that is reused for the next one. */
 static bool
 keep_copy(struct image_loading *loading, struct bytes *string)
 {
@@ -215,7 +211,6 @@ load_id_and_payload(struct image_loading *loading, struct queue_event *event)
                        "a payload is too long");
 }
 
-/* Adds the event to the queue. */
 static bool
 add_event(struct image_loading *loading, const struct queue_event *event)
 {
@@ -231,18 +226,17 @@ add_event(struct image_loading *loading, const struct queue_event *event)
     return true;
 }
 
-/* Returns true if an event with this TTL can have been pushed or leased when
- * the queue had its saved time or an earlier one. An event with an individual
- * time counts as pushed at the saved time. */
+/* Returns whether an event with this TTL can have been pushed or leased up to
+ * the saved time of the queue. An event with an individual time counts as
+ * pushed at the saved time. */
 static bool
 can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {
     return ttl <= time && time - ttl <= loading->now;
 }
 
-/* No event is due before the stored first time. Events without tries left are
- * excluded: they are dead or will be, and the first time does not cover dead
- * events. */
+/* No event is due before the stored first time, which does not cover dead
+ * events. So events without tries left are excluded. */
 static bool
 check_not_before_first(struct image_loading *loading,
                        const struct queue_event *event)
@@ -350,8 +344,8 @@ load_prefixes(struct image_loading *loading, uint64_t *tag,
     return *tag != IMAGE_TRIES || fail(loading, unknown);
 }
 
-/* The payload is valid until the next string is read. Only numbers follow it
- * before the event is added. */
+/* The payload is valid until the next string is read, which is after the event
+ * is added. */
 static bool
 load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
@@ -364,7 +358,6 @@ load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
            add_event(loading, &event);
 }
 
-/* Reads all events up to the end tag. */
 static bool
 load_events(struct image_loading *loading)
 {
@@ -504,9 +497,9 @@ due_of_rede(uint64_t due)
 }
 
 /* Reads an event of ReDe. The time of its push cannot be computed as due - ttl,
- * because ReDe's TTLs may be truncated: the result might be weeks ahead, and
- * the queue's time would advance to it. So the TTL is set to the due time, as
- * if the event had been pushed in 1970. */
+ * because ReDe's TTLs may be truncated: the queue's time might advance by
+ * weeks. So the TTL is set to the due time, as if the event had been pushed in
+ * 1970. */
 static bool
 load_event_of_rede(struct image_loading *loading)
 {

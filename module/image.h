@@ -21,8 +21,8 @@
  * TTLs; for each the TTL, the number of events, and for each event due, id,
  * payload. Numbers are unsigned, although ReDe's were not: a TTL is an int
  * truncated to 32 bits, and a due time may be before 1970. Ids and payloads are
- * complete strings of any bytes, without a terminator. The name may be that of
- * another key, if the key was renamed. There may be TTLs without events.
+ * strings of any bytes, without a terminator. The name differs if the key was
+ * renamed. There may be TTLs without events.
  */
 #ifndef IMAGE_H
 #define IMAGE_H
@@ -45,13 +45,11 @@ struct image_reader {
     void *arg;
 };
 
-/* Saves a queue for image_load(). O(events and their bytes). */
 void image_save(struct queue *queue, const struct image_writer *writer);
 
-/* Loads a queue. blades as in queue_new(). Events of ReDe are added as events
- * with an individual time, because the time of their push is not known. Returns
- * NULL and a short message in *error on failure; nothing has changed then.
- * O(data read). */
+/* Loads a queue. blades as in queue_new(). Events of ReDe get an individual
+ * time, because the time of their push is not known. On failure, returns NULL
+ * and sets *error to a short message. O(data read). */
 struct queue *image_load(const struct image_reader *reader, int version,
                          size_t blades, const char **error);
 

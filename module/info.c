@@ -1,7 +1,7 @@
 /* info.c - the fields of INFO lawn. They are also part of a crash report, so
- * nothing is allocated here. In a crash report data structures are not
- * traversed, because they may be damaged. All other fields take O(1) or
- * O(buckets). */
+ * nothing is allocated here. The registry_* fields take O(databases) and are 0
+ * in a crash report, because the registry may be damaged. All other fields take
+ * O(1) or O(buckets). */
 #include "info.h"
 
 #include "late.h"

@@ -1,14 +1,12 @@
 /* invariant.h - checks that stay in release builds, for rules whose violation
  * means that data is lost or that master and replicas differ. A violation is a
- * bug in this module. Invalid input, unexpected times and failed allocations
- * are handled, not checked by this.
+ * bug in this module.
  */
 #ifndef INVARIANT_H
 #define INVARIANT_H
 
-/* Stops the server if the condition is false, like its own serverAssert(). The
- * condition is evaluated in every build. meaning describes the violation in
- * words. */
+/* Stops the server if the condition is false. Evaluates the condition in every
+ * build. meaning describes the violation. */
 #define INVARIANT(condition, meaning)                                          \
     (__builtin_expect(!(condition), 0)                                         \
          ? invariant_failed(#condition, (meaning), __FILE__, __LINE__,         \

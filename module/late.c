@@ -16,7 +16,6 @@ bucket_of(uint64_t ms)
     return 4 * (power - 1) + (unsigned)(ms >> (power - 2) & 3);
 }
 
-/* The largest value of a bucket. */
 static uint64_t
 bucket_top(unsigned bucket)
 {

@@ -1,7 +1,6 @@
-/* module.c - the module as the server loads it: looks up the server's API
- * functions, and registers the data type, settings, INFO section and commands,
- * with the properties of each command for COMMAND DOCS, ACLs and cluster
- * clients.
+/* module.c - loads the module: looks up the server's API functions, and
+ * registers the data type, settings, INFO section and commands, with their
+ * properties for COMMAND DOCS, ACLs and cluster clients.
  *
  * loadmodule lawn.so [rede-compat yes|no]
  */
@@ -138,7 +137,6 @@ make_args(struct module_pool *pool, const struct command_arg *from)
     return to;
 }
 
-/* Returns true if word is in text, a list separated by spaces. */
 static bool
 has_word(const char *text, const char *word)
 {

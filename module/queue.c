@@ -1,7 +1,5 @@
-/* queue.c - adds, changes and removes events.
- *
- * A call first allocates all memory that it needs, so it fails before anything
- * has changed. */
+/* queue.c - adds, changes and removes events. A call first allocates all memory
+ * that it needs, so it fails before anything has changed. */
 #include "queue_inside.h"
 
 #include "late.h"
@@ -93,7 +91,6 @@ queue_ttls(const struct queue *queue)
     return stats.live_blades;
 }
 
-/* Replaces and frees the old event. */
 static void
 replace_event(struct queue *queue, const struct table_place *place,
               struct event *old, struct event *event,
@@ -153,9 +150,8 @@ undo_put(struct queue *queue, struct event *chain)
     }
 }
 
-/* First allocates all blocks, and adds new ids to the table. The remaining
- * steps cannot fail. If an id occurs twice, the second event replaces the
- * first. */
+/* First allocates all blocks and adds new ids to the table. The remaining steps
+ * cannot fail. If an id occurs twice, the second event replaces the first. */
 int
 queue_put_all(struct queue *queue, const struct queue_event *events,
               size_t count, uint64_t *added)

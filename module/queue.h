@@ -17,9 +17,9 @@
  * table; an event in a heap takes 12 more.
  *
  * ORDER: events are delivered by due time. At the same due time, events of the
- * same delay, and those with an individual time, are delivered in the order in
- * which they were pushed. If memory allocation fails, events of the same time
- * may be delivered in any order.
+ * same delay, and those with an individual time, are delivered in the order of
+ * their pushes. If memory allocation fails, events of the same time may be
+ * delivered in any order.
  *
  * TIME is the wall clock in milliseconds, and never decreases for a queue. If
  * the clock is set back, events pushed meanwhile are late, and none is early.
@@ -27,12 +27,12 @@
  *
  * MASTER AND REPLICA: queue_promote_due() moves events to ready, which changes
  * nothing that is part of a digest or replicated. A replica repeats the
- * master's changes with queue_put(), queue_move() and queue_remove(), using the
- * master's times.
+ * master's changes with the master's times.
  *
  * INVARIANTS, with the numbers that queue_check() reports:
  *   [Q1] an event is in the table under its id, and in exactly one place:
- *        waiting, ready, leases or dead; there in the heap or not
+ *        waiting, ready, leases or dead. In a place that has a heap, it is in
+ *        the heap or in the lawn or list, not in both
  *   [Q2] ready is sorted by relevant time: the end of the lease if there was
  *        one, otherwise the due time. In ready and in the heap next to it, no
  *        relevant time is after the last time up to which events were promoted
@@ -70,7 +70,6 @@ struct queue_repeat {
     uint64_t missed; /* periods that passed without a delivery */
 };
 
-/* How often an event was leased, and the maximum. */
 struct queue_tries {
     uint32_t made;
     uint32_t most; /* 0: unlimited */
@@ -104,7 +103,7 @@ struct queue_event {
 };
 
 /* Returns the state of an event at a time. An event without tries left is dead
- * unless it is leased. It stays dead until it is moved, replaced or removed. */
+ * unless it is leased, until it is moved, replaced or removed. */
 enum queue_state { QUEUE_WAITING, QUEUE_DUE, QUEUE_LEASED, QUEUE_DEAD };
 enum queue_state queue_state_at(const struct queue_event *event, uint64_t now);
 
@@ -146,8 +145,7 @@ struct queue_trouble {
     char text[96];  /* the last error */
 };
 
-/* Counters since the key was created or loaded. The caller increments them,
- * because a queue cannot distinguish a push from a load. */
+/* Counters since the key was created or loaded. The caller increments them. */
 struct queue_counts {
     uint64_t pushed;
     uint64_t fired;   /* delivered because they were due */
@@ -163,16 +161,14 @@ struct queue_counts {
 
 struct queue;
 
-/* Returns a new, empty queue, or NULL if memory allocation fails. blades is the
- * number of TTLs that can have their own blade when the queue is large. */
+/* Returns a new queue, or NULL if memory allocation fails. blades is the number
+ * of TTLs that can have a blade when the queue is large. */
 struct queue *queue_new(uint64_t now, size_t blades);
 
-/* Can be called by any thread that has the only reference, such as the server's
- * thread that frees objects in the background. */
+/* Any thread that has the only reference may call it. */
 void queue_free(struct queue *queue);
 
-/* Returns a copy with the same events and settings, or NULL if memory
- * allocation fails. O(events). */
+/* Returns a copy, or NULL if memory allocation fails. O(events). */
 struct queue *queue_copy(const struct queue *queue);
 
 /* TIME */
@@ -184,7 +180,7 @@ uint64_t queue_now(const struct queue *queue);
 uint64_t queue_next(struct queue *queue);
 
 /* SIZES. queue_bytes() is all memory of the queue; queue_data() the size of ids
- * and payloads, as max_bytes counts it. O(1). */
+ * and payloads. O(1). */
 uint64_t queue_count(const struct queue *queue);
 size_t queue_bytes(const struct queue *queue);
 uint64_t queue_data(const struct queue *queue);
@@ -203,8 +199,8 @@ bool queue_set_sink(struct queue *queue, const struct queue_sink *sink);
 /* The greatest token so far. queue_note_token() never decreases it. */
 uint64_t queue_token(const struct queue *queue);
 void queue_note_token(struct queue *queue, uint64_t token);
-/* Returns true if there are no events and only default settings, so that the
- * key can be deleted. */
+/* Returns true if there are no events and only default settings. Then the key
+ * can be deleted. */
 bool queue_idle(const struct queue *queue);
 
 /* Returns the lateness of delivered events, in ms; NULL if there were none. */
@@ -216,26 +212,27 @@ void queue_note_late(struct queue *queue, uint64_t ms);
 uint64_t *queue_armed(struct queue *queue);
 
 /* Adds an event, or replaces the event with that id. The queue's time advances
- * to due - ttl if that is later. Returns 0, or 1 if the id existed; -ENOMEM on
- * failure, and nothing has changed. O(bytes), in a heap plus O(log events). */
+ * to due - ttl if that is later. Returns 0, 1 if the id existed, or -ENOMEM.
+ * After -ENOMEM nothing has changed. O(bytes), in a heap plus O(log events). */
 int queue_put(struct queue *queue, const struct queue_event *event);
 
 /* The same for several events in order, all or none. Sets *added to the number
- * of new ids. Returns 0; -ENOMEM on failure, and nothing has changed. */
+ * of new ids. Returns 0, or -ENOMEM; then nothing has changed. */
 int queue_put_all(struct queue *queue, const struct queue_event *events,
                   size_t count, uint64_t *added);
 
-/* Changes due time, recurrence and tries of an event, and ends its lease; keeps
- * the payload. Returns 0, -ENOENT or -ENOMEM. -ENOMEM is possible only if the
- * event starts or stops recurring, or gets tries for the first time. That case
- * takes O(bytes); otherwise as queue_put(). */
+/* Changes due time, recurrence and tries of an event, and ends its lease.
+ * Returns 0, -ENOENT or -ENOMEM. Only if the event starts or stops recurring,
+ * or gets tries for the first time, -ENOMEM is possible, and the cost is
+ * O(bytes). Otherwise it costs as much as queue_put(). */
 int queue_move(struct queue *queue, const struct queue_event *event);
 
 /* Leases an event, whatever its state, and sets its tries. The token of the
  * lease must not be 0. Fills *out, which may be NULL. Id and owner may point
  * into the event. Records the token in the queue, and advances the queue's time
- * to end - ttl unless ttl is 0. Returns 0, -ENOENT or -ENOMEM. As queue_put();
- * O(bytes) only if the owner does not exactly fit the room in the block. */
+ * to end - ttl unless ttl is 0. Returns 0, -ENOENT or -ENOMEM. O(1), in a heap
+ * O(log events); plus O(bytes) if the event's block has no room for tries, or
+ * more or less room for the owner than needed. */
 int queue_lease_event(struct queue *queue, struct bytes id,
                       const struct queue_lease *lease, struct queue_tries tries,
                       struct queue_event *out);
@@ -251,17 +248,17 @@ bool queue_remove(struct queue *queue, struct bytes id);
 bool queue_get(const struct queue *queue, struct bytes id,
                struct queue_event *out);
 
-/* Promotes events that are due by now to ready: at most budget events. Returns
- * the number of ready events, of which the first `budget` are the first of all
- * due events. Does not set the queue's time. If now is before the queue's time,
- * or before that of an earlier call, the later time applies: due events stay
- * due. O(budget), in heaps O(budget * log events). */
+/* Promotes at most budget events that are due by now to ready. Returns the
+ * number of ready events, of which the first `budget` are the first of all due
+ * events. Does not set the queue's time. If now is before the queue's time, or
+ * before that of an earlier call, the later time applies: due events stay due.
+ * O(budget), in heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns
- * false at the end. The queue must not change in between. Only the first events
- * are complete, up to the budget of the last queue_promote_due(). After them,
- * events that were promoted after events with later times are omitted. */
+ * false at the end. The queue must not change in between. Up to the budget of
+ * the last queue_promote_due(), no event is omitted. After that number, events
+ * that were promoted after events with later times are omitted. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
@@ -275,7 +272,7 @@ uint64_t queue_dead_count(const struct queue *queue);
 bool queue_died(struct queue *queue);
 /* Returns the number of leased events as of the last queue_promote_due(). */
 uint64_t queue_leased_count(const struct queue *queue);
-/* Returns the size of their ids and payloads, as queue_data(). */
+/* Returns the size of the ids and payloads of leased events. */
 uint64_t queue_leased_data(const struct queue *queue);
 
 /* queue_latest_ready() returns the time of the last ready event, or a later
@@ -286,22 +283,19 @@ uint64_t queue_latest_ready(const struct queue *queue);
 uint64_t queue_next_waiting(const struct queue *queue);
 
 /* Returns the event to be dropped first, among those not leased: a dead event,
- * otherwise the one that is due first, ready or not. Returns false if there is
- * none. */
+ * otherwise the one that is due first. Returns false if there is none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
 /* Visits all events: dead, ready, waiting and leased ones, in order of time,
  * except that events on a lawn are in the order of lawn_each(). alone is set if
- * an event is on no blade, for any reason. If the events are added in this
- * order to an empty queue that was prepared with queue_restore(), they are
- * delivered in the same order as from this queue. Returns false if visit
- * returned false. */
+ * an event is on no blade, for any reason. A queue prepared with
+ * queue_restore() to which the events are added in this order delivers them in
+ * the same order as this queue. Returns false if visit returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 
-/* Prepares an empty queue for the events of a queue that was saved at `now`, in
- * which no event is due before `first`. Returns false if memory allocation
- * fails. */
+/* Prepares an empty queue for the events of a queue saved at `now`, of which
+ * none is due before `first`. Returns false if memory allocation fails. */
 bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 
 /* An iteration that tolerates changes between calls. From cursor 0 on, visits
@@ -313,10 +307,9 @@ uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 
 /* Lets the caller move blocks of memory: moved() returns the new address of a
- * block, or NULL if it was not moved. Continues from cursor, 0 at first, until
- * stop() returns true or the end, and returns the next cursor, 0 at the end.
- * The caller can move the queue's own block, because nothing points to it. The
- * lawn's block is not moved. */
+ * block, or NULL. Continues from cursor, 0 at first, until stop() returns true.
+ * Returns the next cursor, 0 at the end. The caller can move the queue's own
+ * block, because nothing points to it. The lawn's block is not moved. */
 typedef void *queue_moved_fn(void *memory, void *arg);
 typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,

@@ -5,7 +5,6 @@
 /* An event has at most one of the first three, and possibly EVENT_HEAP. */
 #define QUEUE_PLACES (EVENT_READY | EVENT_LEASED | EVENT_DEAD | EVENT_HEAP)
 
-/* The state of a check. */
 struct queue_checking {
     const struct queue *queue;
     const char *wrong;
@@ -18,7 +17,6 @@ struct queue_checking {
     size_t bytes;
 };
 
-/* Checks a list of events with this flag. */
 static void
 check_list(struct queue_checking *checking, const struct queue_list *list,
            unsigned flag)
@@ -75,7 +73,8 @@ check_heap(struct queue_checking *checking, const struct heap *heap,
             checking->wrong =
                 "[Q1] an event in a heap has the flags of another place";
         } else if (event_time(event) > until) {
-            checking->wrong = "[Q2] a heap has an event beyond its end time";
+            checking->wrong = "[Q2] an event in the heap 'passed' is later "
+                              "than the field 'passed_until' or 'asked'";
         } else if ((flags & EVENT_READY) == 0 &&
                    (event_token(event) != 0) != ((flags & EVENT_LEASED) != 0)) {
             checking->wrong = "[Q5] an event in a heap has a token without a "
@@ -207,13 +206,12 @@ check_counts(struct queue_checking *checking)
     }
 }
 
-/* Checks a lawn and its timers. */
 static void
 check_field(struct queue_checking *checking,
             const struct queue_timeline *timeline, lawn_visit_fn *visit)
 {
     if (timeline->mown > lawn_now(timeline->lawn)) {
-        checking->wrong = "[Q3] mown is later than the lawn's time";
+        checking->wrong = "[Q3] the field 'mown' is later than the lawn's time";
     } else {
         (void)lawn_each(timeline->lawn, visit, checking);
     }

@@ -33,9 +33,10 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. The lawn's position may be as late as
- * `then`, but not after the next deadline. So no timer may be started on it
- * with a deadline before the earlier of these two times. */
+ * time. `left`: more events may be due. A lawn has fired all timers due before
+ * its mowing position, so no timer may be started on it with an earlier
+ * deadline. The position is neither after `then` nor after the next deadline.
+ * So mown is set to the earlier of these two times. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -45,9 +46,9 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
-/* Moves events that are due by `then` to ready, at most `budget` events, in the
- * order of time over all lawns and heaps. Of events with the same time, those
- * of the heaps are first: see queue_timeline.c. */
+/* Moves at most `budget` events that are due by `then` to ready, in the order
+ * of time over all lawns and heaps. Of events with the same time, those of the
+ * heaps are first: see queue_timeline.c. */
 static void
 promote_until(struct queue *queue, uint64_t then, uint64_t budget)
 {
@@ -143,7 +144,6 @@ queue_next_waiting(const struct queue *queue)
     return end < next ? end : next;
 }
 
-/* Returns the first ready event, or NULL. */
 static const struct event *
 first_ready(const struct queue *queue)
 {

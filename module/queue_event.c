@@ -61,13 +61,12 @@ queue_event_create(struct queue *queue, const struct queue_event *like)
 {
     unsigned flags = queue_event_flags(like);
     struct bytes owner = {NULL, 0};
-    struct event *event = NULL;
 
     if (like->lease.token != 0) {
         owner = like->lease.owner;
     }
-    event = queue_event_new(queue, flags, like->id.size, like->payload.size,
-                            owner.size);
+    struct event *event = queue_event_new(queue, flags, like->id.size,
+                                          like->payload.size, owner.size);
     if (event == NULL) {
         return NULL;
     }

@@ -14,7 +14,7 @@ struct queue_known_ttl {
 
 /* Events by time: a lawn for events that share their TTL, a heap for the
  * others. No timer is started on the lawn with a deadline before mown, which is
- * not before the lawn's position. */
+ * not before the lawn's mowing position: see set_mown(). */
 struct queue_timeline {
     struct lawn *lawn; /* NULL: not created yet */
     void *memory;      /* block of the lawn and of known */
@@ -24,7 +24,9 @@ struct queue_timeline {
     struct queue_known_ttl *known; /* NULL: all TTLs are known */
     size_t sets;                   /* of known; a power of two */
     uint64_t replaced; /* the queue's time when this lawn replaced another */
-    uint64_t spare; /* events of any TTL still accepted at the time replaced */
+    /* this many more events of any TTL are accepted while the queue's time is
+     * `replaced` */
+    uint64_t spare;
     uint64_t refused; /* events since the last time a TTL became known */
 };
 
@@ -67,8 +69,7 @@ enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_LEASES };
 
 /* TIMELINES: queue_timeline.c */
 
-/* Creates the lawn of a timeline at a position. Returns false if memory
- * allocation fails. */
+/* Creates the lawn of a timeline. Returns false if memory allocation fails. */
 bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
                          unsigned size, uint64_t position);
 
@@ -79,27 +80,26 @@ bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
 unsigned queue_leases_size(const struct queue *queue);
 
 /* Adds an event to a timeline with a TTL or, if ttl is 0, with an individual
- * time. Returns false if its time is before mown, so that it is due, and memory
- * allocation fails. */
+ * time. Returns false if the event is due (before mown) and memory allocation
+ * fails. */
 bool queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
                         struct event *event, uint64_t ttl, uint64_t time);
 uint64_t queue_timeline_count(const struct queue_timeline *timeline);
 /* Returns the earliest time of its events; LAWN_NEVER if there are none. */
 uint64_t queue_timeline_next(const struct queue_timeline *timeline);
 
-/* Replace the lawn if it is too small or too large, and if there is memory for
- * another one. queue_grow() is called before an event is added, queue_shrink()
- * after one was removed. */
+/* Replace the lawn if it is too small or too large, and if there is memory.
+ * queue_grow() is called before an event is added, queue_shrink() after one was
+ * removed. */
 void queue_grow(struct queue *queue);
 void queue_shrink(struct queue *queue);
 
 /* LISTS: queue_list.c */
 
-/* Adds an event after another one, prev; NULL: at the front. */
+/* Adds an event after prev, or at the front if prev is NULL. */
 void queue_list_add(struct queue_list *list, struct event *event,
                     struct event *prev);
 void queue_list_remove(struct queue_list *list, struct event *event);
-/* Corrects the list after the block of an event was moved. */
 void queue_list_moved(struct queue_list *list, struct event *event);
 /* As queue_ready(). */
 bool queue_list_next(const struct queue_list *list, const void **cursor,
@@ -107,7 +107,7 @@ bool queue_list_next(const struct queue_list *list, const void **cursor,
 
 /* PLACES: queue_place.c */
 
-/* Allocates the memory that queue_place_event() needs besides the event's
+/* Allocates the memory that queue_place_event() needs, except the event's
  * block. Returns false on failure. */
 bool queue_reserve_place(struct queue *queue, const struct queue_event *as);
 bool queue_reserve_leases(struct queue *queue);
@@ -115,7 +115,6 @@ bool queue_reserve_leases(struct queue *queue);
 /* Adds an event to its place, according to its times in struct queue_event. */
 void queue_place_event(struct queue *queue, struct event *event,
                        const struct queue_event *as);
-/* Adds an event to ready. */
 void queue_place_ready(struct queue *queue, struct event *event, uint64_t time);
 /* Adds an event to leases or, if the lease has ended, to its next place. ttl is
  * as in struct queue_lease. queue_reserve_leases() must have succeeded. */
@@ -128,22 +127,19 @@ void queue_end_lease(struct queue *queue, struct event *event);
 
 /* Removes an event from its place, but not from the table. */
 void queue_unplace(struct queue *queue, struct event *event);
-/* Returns the heap of the place of an event. */
 struct heap *queue_heap_of(struct queue *queue, const struct event *event);
-/* Corrects all pointers to an event whose block was moved, except that of the
- * table. */
+/* Corrects all pointers to a moved event, except that of the table. */
 void queue_event_moved(struct queue *queue, struct event *event);
 
 /* EVENTS: queue_event.c */
 
-/* Allocates the block of an event with these sizes. The event is in no
- * place. */
+/* Allocates the block of an event, which is in no place. */
 struct event *queue_event_new(struct queue *queue, unsigned flags,
                               size_t id_size, size_t payload_size,
                               size_t owner_size);
 void queue_event_free(struct queue *queue, struct event *event);
 
-/* Returns the flags of the block of such an event: EVENT_ALONE, EVENT_REPEAT,
+/* Returns the flags of such an event: EVENT_ALONE, EVENT_REPEAT,
  * EVENT_TRIES. */
 unsigned queue_event_flags(const struct queue_event *like);
 
@@ -154,7 +150,7 @@ queue_event_due(const struct queue_event *as)
     return as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
 }
 
-/* Creates the block of such an event. The event is in no place. Returns NULL if
+/* Creates the block of such an event, which is in no place. Returns NULL if
  * memory allocation fails. */
 struct event *queue_event_create(struct queue *queue,
                                  const struct queue_event *like);
@@ -162,8 +158,8 @@ struct event *queue_event_create(struct queue *queue,
 /* Fills *out from an event; both TTLs are 0. */
 void queue_event_read(const struct event *event, struct queue_event *out);
 
-/* queue_sink_free() frees the memory of the sink. queue_sink_moved() corrects
- * the pointers into that memory after it was moved. */
+/* queue_sink_moved() corrects the pointers into the memory of the sink after it
+ * was moved. */
 void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 

@@ -1,9 +1,9 @@
 /* queue_lease.c - leased events and dead events.
  *
  * A leased event is in the timeline `leases` until the lease ends. Then it
- * moves to ready, by that time, or to dead if it has no tries left. This does
- * not change the event: its state follows from its contents and the time, so
- * nothing has to be replicated. */
+ * moves to ready, by that time, or to dead if it has no tries left. The state
+ * of the event follows from its contents and the time, so nothing is
+ * replicated. */
 #include "memory.h"
 #include "queue_inside.h"
 
@@ -60,7 +60,6 @@ queue_lease_event(struct queue *queue, struct bytes id,
 {
     struct table_place place;
     struct event *old = table_find(&queue->table, id, &place);
-    struct event *event = NULL;
 
     if (old == NULL) {
         return -ENOENT;
@@ -68,7 +67,7 @@ queue_lease_event(struct queue *queue, struct bytes id,
     if (!queue_reserve_leases(queue)) {
         return -ENOMEM;
     }
-    event = resize_block(queue, &place, old, lease, tries);
+    struct event *event = resize_block(queue, &place, old, lease, tries);
     if (event == NULL) {
         return -ENOMEM;
     }

@@ -1,12 +1,11 @@
 /* queue_place.c - the place of an event in its queue: waiting, leased, ready or
  * dead.
  *
- * A new event is waiting until queue_promote_due() finds it due. This is so
- * even if its time has passed, as on a replica whose clock is ahead of its
- * master's. A due event usually moves to the end of ready. If it is due before
- * the last ready event, it moves to the heap `passed`, and from there to its
- * position when the events before it are requested. So no order of events makes
- * this slow. */
+ * A new event is waiting until queue_promote_due() finds it due, even if its
+ * time has passed. A due event usually moves to the end of ready. If it is due
+ * before the last ready event, it moves to the heap `passed`, and from there to
+ * its position when the events before it are requested. So no order of events
+ * makes this slow. */
 #include "queue_inside.h"
 
 /* If memory allocation fails, the event is inserted into the list, which may

@@ -1,12 +1,11 @@
 /* queue_timeline.c - a queue's events by time: a lawn, and a heap next to it.
  *
  * The lawn is for events that share their TTL: there they need no additional
- * memory and cost nothing until they are due. Events with unique TTLs would all
- * be in the lawn's index, where a whole slot becomes due at once, even if it
- * contains a million. So they go to the heap: events with an individual time,
- * events whose time the lawn has passed, events that are due before the last
- * event of their TTL, and, once there are many events, those with an unknown
- * TTL.
+ * memory. Events with unique TTLs would all be in the lawn's index, where a
+ * whole slot becomes due at once, even if it contains a million. So the heap is
+ * for events with an individual time, events whose time the lawn has passed,
+ * events that are due before the last event of their TTL, and, once there are
+ * many events, those with an unknown TTL.
  *
  * A TTL becomes known if there is room, otherwise occasionally in place of the
  * least recently used one. So frequent TTLs become known quickly, and of a
@@ -15,19 +14,16 @@
  * if events of the same TTL and time are in both, those in the heap were pushed
  * first, and are taken first.
  *
- * A lawn does not grow. A queue of few events has a small lawn. When the queue
- * grows, a larger lawn replaces it, and all timers move: at 4096 events, and
- * for the last time at 16384 events. That takes one or two milliseconds. The
- * lawn of the leases grows with it. */
+ * A lawn does not grow. When a small queue grows, a larger lawn replaces its
+ * lawn, and all timers move: at 4096 events and at 16384 events. That takes one
+ * or two milliseconds. The lawn of the leases grows with it. */
 #include "memory.h"
 #include "queue_inside.h"
 #include "sizes.h"
 
 /* Known TTLs are a set-associative table. */
 #define KNOWN_WAYS 4u
-/* After this number of refused events, a new TTL replaces a known one. So of a
- * million TTLs that occur once, some 4,000 become known; most of these get a
- * blade. */
+/* After this number of refused events, a new TTL replaces a known one. */
 #define REFUSED_MIN 256u
 /* The number of events that are accepted regardless of their TTL, while the
  * queue's time is that at which its lawn was replaced. */
@@ -90,7 +86,6 @@ queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
     return true;
 }
 
-/* Frees the lawn. */
 static void
 close_timeline(struct queue *queue, struct queue_timeline *timeline)
 {
@@ -105,8 +100,8 @@ close_timeline(struct queue *queue, struct queue_timeline *timeline)
 /* KNOWN TTLS */
 
 /* Returns true if the lawn accepts an event, and records the use of its TTL.
- * The first event of a TTL is not accepted: TTLs that occur once would fill the
- * lawn with blades of one timer. */
+ * The first event of a TTL is not accepted, because TTLs that occur once would
+ * fill the lawn. */
 static bool
 accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
             uint64_t ttl, uint64_t time)
@@ -223,8 +218,8 @@ collect_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
     return true;
 }
 
-/* Replaces the lawn by another one, and moves its timers. Returns false, and
- * changes nothing, if memory allocation fails. */
+/* Replaces the lawn and moves its timers. Returns false, and changes nothing,
+ * if memory allocation fails. */
 static bool
 replace_lawn(struct queue *queue, struct queue_timeline *timeline,
              unsigned size, uint64_t position)

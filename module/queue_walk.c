@@ -190,7 +190,6 @@ copy_timeline(struct queue *to, struct queue_timeline *timeline,
            (from->lawn == NULL || lawn_each(from->lawn, copy_timer, &copying));
 }
 
-/* Creates the same lawns at the same positions. */
 static bool
 copy_lawns(struct queue *to, const struct queue *queue)
 {
@@ -263,7 +262,6 @@ queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
     return hash >> QUEUE_CURSOR_SHIFT;
 }
 
-/* Lets the caller move the events of a segment, and the segment. */
 static void
 defrag_segment(struct queue *queue, uint64_t hash, queue_moved_fn *moved,
                void *arg)

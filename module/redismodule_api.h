@@ -3,11 +3,10 @@
  * servers.
  *
  * Nothing here is linked: the server passes a context whose first member is
- * RedisModule_GetApi, which looks up all other functions by name. Whether a
- * server has a function is decided by that lookup, never by its version.
+ * RedisModule_GetApi, which looks up all other functions by name. That lookup,
+ * not the server's version, decides whether a function exists.
  *
- * Structures that are shared with the server must have the server's layout: the
- * order and the types of their members must not change.
+ * Structures that are shared with the server must have the server's layout.
  */
 #ifndef REDISMODULE_API_H
 #define REDISMODULE_API_H

@@ -1,11 +1,11 @@
 /* registry.c - the wake-up times of keys: see registry.h.
  *
  * A database has two stores. The store `coming` has a timer per key, due at the
- * key's wake-up. Its clock is the time up to which keys were taken, and a store
- * accepts no timer before its clock. Keys with such a time are in the other
- * store, `overdue`, in the order in which they were set. They are taken before
- * those in `coming` if their time is earlier. The clock of `overdue` is a
- * counter, each timer is due at the next count, and the payload is the time
+ * key's wake-up. Its clock is the time up to which keys were taken. A store
+ * accepts no timer before its clock, so keys with an earlier time are in the
+ * other store, `overdue`, in the order in which they were set. They are taken
+ * before those in `coming` if their time is earlier. The clock of `overdue` is
+ * a counter, each timer is due at the next count, and the payload is the time
  * that was set.
  *
  * This assumes that the wall clock advances. If it is set back, keys set for
@@ -13,14 +13,12 @@
  * clock of `coming` is not after `now`. Otherwise all keys are first moved to a
  * new store `coming`, whose clock is before all of them.
  *
- * To find a database by its number, the databases are in a sorted array. To
- * find the one whose key is next, they are in a heap, by a lower bound of the
- * times of their keys. Removals do not update the bound; a pop that finds no
- * key corrects it.
+ * Databases are in an array, sorted by number, and in a heap, by a lower bound
+ * of the times of their keys. Removals do not update the bound; a pop that
+ * finds no key corrects it.
  *
- * What would break it: a bound later than a key of the database; moving the
- * clock of `coming` beyond the bound of another database, which would take keys
- * out of order.
+ * It would break if a bound were later than a key of the database, or if the
+ * clock of `coming` moved beyond the bound of another database.
  */
 #include "registry.h"
 
@@ -87,7 +85,6 @@ set_heap_place(size_t place, struct registry_db *db)
     db->place = place;
 }
 
-/* Updates the heap after a database's bound has changed. */
 static void
 sift(struct registry_db *db)
 {
@@ -173,7 +170,6 @@ grow(void)
     return true;
 }
 
-/* Insertion into and removal from the sorted array. */
 static void
 insert_into_sorted(struct registry_db *db)
 {
@@ -233,7 +229,6 @@ free_db(struct registry_db *db)
 
 /* KEYS */
 
-/* Resets the bound of a database that has no keys left. */
 static void
 reset_bound_if_empty(struct registry_db *db)
 {
@@ -246,7 +241,6 @@ reset_bound_if_empty(struct registry_db *db)
     }
 }
 
-/* Adds a key to the overdue store, and removes it from the other. */
 static bool
 set_overdue(struct registry_db *db, struct bytes name, uint64_t when)
 {
@@ -362,7 +356,6 @@ registry_next(void)
 
 /* TAKING */
 
-/* Copies all keys of one store into another, with their times. */
 static bool
 copy_store(const struct lawn_store *from, struct lawn_store *to)
 {
@@ -382,9 +375,8 @@ copy_store(const struct lawn_store *from, struct lawn_store *to)
     return true;
 }
 
-/* Rebuilds the store after the clock was set back: moves all keys to a store
- * whose clock has passed none of them. Returns false if memory allocation
- * fails. */
+/* Moves all keys to a store whose clock has passed none of them, after the
+ * clock was set back. Returns false if memory allocation fails. */
 static bool
 rebuild_store(struct registry_db *db)
 {
@@ -408,9 +400,8 @@ rebuild_store(struct registry_db *db)
 }
 
 /* Returns true if the first overdue key precedes all keys in `coming`, or if
- * none of those is due by `until`. A key that is set for the present again and
- * again, because it has much work, comes after keys that had to wait
- * meanwhile. */
+ * none of those is due by `until`. So a key that is set for the present again
+ * and again does not delay keys that had to wait meanwhile. */
 static bool
 find_overdue(const struct registry_db *db, uint64_t until)
 {

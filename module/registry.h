@@ -15,9 +15,8 @@
 
 #define REGISTRY_NAME_MAX 65535u
 
-/* The time of keys that need attention at once, because events in them may have
- * become due before the keys reached this server, so its clients were not
- * notified. */
+/* The time of keys that need attention at once: events in them may have become
+ * due before the keys reached this server. */
 #define REGISTRY_AT_ONCE 0u
 
 /* Sets the wake-up time of a key, replacing the previous one. Returns false if
@@ -30,16 +29,15 @@ void registry_flush(int db);
 void registry_swap(int a, int b);
 
 /* Returns the earliest time, or LAWN_NEVER. It may be too early if the key with
- * that time was removed or set again. So a wake-up may find nothing to do, and
- * a removal needs no search. */
+ * that time was removed or set again. Then a wake-up finds nothing to do. */
 uint64_t registry_next(void);
 
 /* Removes a key whose time is now or earlier, in the order of times. Keys that
- * were set for times up to which keys had already been taken are returned in
- * the order in which they were set. Returns false if there is none. name is
- * valid until the next call of any function here. If the clock was set back,
- * now may be earlier than in the last call. Then a database in which keys were
- * set since is sorted again, once, when the first of these keys is due. */
+ * were set for times that had passed already are returned in the order in which
+ * they were set. Returns false if there is none. name is valid until the next
+ * call of any function here. If the clock was set back, now may be earlier than
+ * in the last call. Then a database in which keys were set since is sorted
+ * again, once, when the first of these keys is due. */
 bool registry_pop(uint64_t now, int *db, struct bytes *name, uint64_t *when);
 
 /* O(D) */

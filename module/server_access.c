@@ -16,8 +16,8 @@ server_access_init(void)
 }
 
 /* Returns the user of a call. Returns NULL if there is none. Then *any is true
- * if the caller is another module or the server itself, which may do
- * everything. It is false if the caller is a script, whose user is unknown. */
+ * if the caller is another module or the server, which may do everything, and
+ * false for a script, whose user is unknown. */
 static RedisModuleUser *
 find_user(struct host *host, bool *any)
 {

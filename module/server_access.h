@@ -8,8 +8,8 @@ struct host;
 
 void server_access_init(void);
 
-/* Returns true if the client may run the command; otherwise replies with an
- * error and returns false.
+/* Returns whether the client may run the command; if not, replies with an
+ * error.
  *
  * Servers before 7.2 have no ACL categories for module commands, so rules by
  * category do not cover them. There, a guarded command requires permission to

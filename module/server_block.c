@@ -28,8 +28,7 @@ host_block(struct host *host, uint64_t ms)
 
 /* The server does not run a client's own call while writes are paused. But it
  * may run the call of a client that a tick unblocked, and would abort if that
- * call replicated anything. A client whose timeout has passed gets the reply
- * that nothing was due. */
+ * call replicated anything. */
 bool
 host_frozen(struct host *host)
 {

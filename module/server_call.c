@@ -11,9 +11,8 @@
 /* Up to this number of arguments nothing is allocated. */
 #define STACK_ARGS 16u
 
-/* Returns the time at which the call began, if the server provides it. For the
- * call of a client that was blocked that time is too old, so this reads the
- * clock. */
+/* Returns the time at which the call began, if the server provides it. For a
+ * client that was blocked that time is too old. */
 static uint64_t
 call_time(enum server_why why)
 {
@@ -42,8 +41,8 @@ open_key(struct host *host)
         host_error(host, "TRYAGAIN the key is being drained to its sink");
         return false;
     }
-    /* A blocked client keeps waiting for a key of this type, whatever other
-     * value the name has meanwhile, as with the server's own types. */
+    /* A blocked client keeps waiting for a key of this type, whatever value the
+     * name has meanwhile, as with the server's own types. */
     if (!other || host->why == SERVER_TIMED_OUT) {
         return true;
     }
@@ -56,9 +55,9 @@ open_key(struct host *host)
     return false;
 }
 
-/* Reports the positions of the keys of a command that has more than one. In a
- * cluster they must be in the same slot, and servers do not find them from the
- * key specs. */
+/* Reports the positions of the keys of a command with several keys. Servers do
+ * not find them from the key specs, and in a cluster they must be in the same
+ * slot. */
 static void
 report_key_positions(const struct command *command, RedisModuleCtx *ctx,
                      RedisModuleString **argv, int argc)

@@ -1,9 +1,8 @@
 /* server_call.h - runs a command of this module in the server.
  *
- * The server calls an entry of module.c, which calls server_call(): arguments
- * are converted to bytes, the key is opened, command_call() does the work
- * through host.h, and the key is closed. A call with few arguments allocates no
- * memory for this.
+ * The server calls an entry of module.c, which calls server_call(). It converts
+ * the arguments to bytes, opens the key, calls command_call(), and closes the
+ * key. A call with few arguments allocates no memory for this.
  */
 #ifndef SERVER_CALL_H
 #define SERVER_CALL_H

@@ -4,7 +4,7 @@
 static struct {
     const struct queue *queue; /* NULL: none, or it was freed */
     bool linked;               /* it is the value of a key */
-    bool moved;                /* of another key than at the start */
+    bool moved;                /* it was given to another key */
     int db;                    /* the last key that it was the value of */
     RedisModuleString *name;
     RedisModuleString *own; /* the copy of a new name; NULL: none */

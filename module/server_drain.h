@@ -2,9 +2,9 @@
  *
  * During a delivery to a sink, a subscribed module may delete, rename, move or
  * flush the key. So the queue that is being drained is recorded here, and all
- * code that removes a queue from its key reports it. A queue that RENAME, MOVE
- * or SWAPDB gave to another key remains in use, because the events delivered so
- * far must still be removed from it. Commands on its key are refused meanwhile.
+ * code that removes a queue from its key reports it. If RENAME, MOVE or SWAPDB
+ * gives the queue to another key, the drain continues, because the delivered
+ * events must still be removed. Commands on the key are refused meanwhile.
  */
 #ifndef SERVER_DRAIN_H
 #define SERVER_DRAIN_H
@@ -12,11 +12,11 @@
 #include "queue.h"
 #include "redismodule_api.h"
 
-/* Starts the drain of the queue, which is the value of this key. The name must
- * stay valid until the drain ends. */
+/* Starts the drain of the queue of this key. The name must stay valid until the
+ * drain ends. */
 void drain_start(const struct queue *queue, int db, RedisModuleString *name);
-/* Ends the drain. Returns false if the queue was removed from its key meanwhile;
- * it must then not be used any more. */
+/* Ends the drain. Returns false if the queue was removed from its key; then it
+ * must not be used any more. */
 bool drain_end(const struct queue *queue);
 
 /* Returns true if this queue is being drained and is the value of a key. */
@@ -26,7 +26,6 @@ bool drain_active(const struct queue *queue);
  * is valid until a command runs or the drain ends. */
 RedisModuleString *drain_moved_to(int *db);
 
-/* Reports a new queue. */
 void drain_created(const struct queue *queue);
 /* Reports that the queue was unlinked from its key. */
 void drain_unlinked(const struct queue *queue);

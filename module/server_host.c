@@ -83,10 +83,10 @@ host_arm(struct host *host, uint64_t when)
     }
 }
 
-/* Asks the server by running a push that does nothing. Only the server knows
- * whether it would accept a push: it may be short of memory and still accept
- * one while it evicts keys, or in a transaction that has begun. The flag M
- * makes the server refuse the push if it is out of memory. */
+/* Runs a push that does nothing. Only the server knows whether it would accept
+ * a push: it may be short of memory and still accept one while it evicts keys,
+ * or in a transaction that has begun. The flag M makes the server refuse the
+ * push if it is out of memory. */
 bool
 host_full(struct host *host)
 {

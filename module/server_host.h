@@ -1,7 +1,6 @@
 /* server_host.h - implements host.h by the server's functions: the state of one
- * call of a command, or of one drain of a key to its sink. server_host.c
- * contains the key and its notifications; replies, replication, access,
- * blocking and commands of the server have a file each.
+ * call of a command, or of one drain of a key to its sink. Replies,
+ * replication, access, blocking and commands of the server have a file each.
  */
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
@@ -55,8 +54,8 @@ struct host {
 /* A permanent empty string. */
 extern RedisModuleString *server_empty_string;
 
-/* Set while the module calls one of its own commands to find out whether the
- * server would let a client run it. The command then does nothing. */
+/* Set while the module calls one of its commands to find out whether the server
+ * would let a client run it. The command then does nothing. */
 extern bool server_probing;
 
 /* Counters since the module was loaded. */

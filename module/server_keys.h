@@ -17,18 +17,16 @@ keys_bytes(const RedisModuleString *string)
     return bytes;
 }
 
-/* Returns the queue that a key holds. Returns NULL if the key does not exist
- * (key is NULL or empty), or if it has a value of another type: then *other is
- * true. */
+/* Returns the queue of a key, or NULL if the key does not exist (key is NULL or
+ * empty) or has another type: then *other is true. */
 struct queue *keys_queue(RedisModuleKey *key, bool *other);
 
-/* Returns the queue of that name in the selected database, or NULL if there is
- * none. Does not count as an access, hit or miss. The pointer is valid until a
- * function is called that may change the key. */
+/* Returns the queue of that name in the selected database, or NULL. Does not
+ * count as an access, hit or miss. The pointer is valid until a function is
+ * called that may change the key. */
 struct queue *keys_peek(RedisModuleCtx *ctx, RedisModuleString *name);
 
-/* Creates a queue that will become the value of a key. Returns NULL if memory
- * allocation fails. */
+/* Creates a queue for a key. Returns NULL if memory allocation fails. */
 struct queue *keys_new_queue(uint64_t now);
 /* Counts a queue that was loaded or copied. Returns it; NULL is allowed. */
 struct queue *keys_count_queue(struct queue *queue);

@@ -17,7 +17,7 @@
 struct keyspace_counts keyspace_counts;
 
 /* The key that was last unlinked, by the beginning of its name. Eviction
- * unlinks a key and then reports it, so this shows whether the evicted key
+ * unlinks a key before it reports it, so this shows whether the evicted key
  * belonged to this module. */
 static struct {
     int db;

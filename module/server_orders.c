@@ -40,10 +40,10 @@ host_over(struct host *host)
 }
 
 /* Returns true if the order must be refused because the server is out of memory
- * and may not evict keys. This asks for the current state of the memory: the
- * state that a client's last command found may be old here, unlike in a call. A
- * server that may evict keys does so before a client's next command. Whether
- * that has helped is decided by the flag M in host_call(). */
+ * and may not evict keys. This asks for the current state of the memory,
+ * because the state at a client's last command may be old. A server that may
+ * evict keys does so before a client's next command; then the flag M in
+ * host_call() decides. */
 static bool
 out_of_memory(struct host *host, const struct host_order *order)
 {
@@ -162,8 +162,8 @@ host_call(struct host *host, const struct host_order *order)
 }
 
 /* Runs the checks that precede any write command, using a command of this
- * module that does nothing then. A command of the server would examine the key,
- * and delete it if it has expired. */
+ * module that does nothing then. A command of the server could delete the key
+ * if it has expired. */
 const char *
 host_probe(struct host *host)
 {

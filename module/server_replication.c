@@ -3,7 +3,7 @@
  *
  * Strings that are arguments of the call are not copied; their reference count
  * is incremented. Strings of the last call are kept for reuse. So a plain
- * LAWN.PUSH allocates little here beyond the server's own allocations. */
+ * LAWN.PUSH allocates little here. */
 #include "server_replication.h"
 
 #include "replication.h"
@@ -43,8 +43,7 @@ find_verb(const char *verb)
 
 /* Returns a word as a string, which the caller frees: the argument itself with
  * an incremented reference count, or a new string. Words mostly occur in the
- * order of the arguments, so the next few from *arg on are compared, and *arg
- * is advanced. */
+ * order of the arguments, so only the next few from *arg on are compared. */
 static RedisModuleString *
 share_or_create(const struct host *host, struct bytes word, size_t *arg)
 {

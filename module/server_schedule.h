@@ -3,10 +3,10 @@
  *
  * The registry has one time for each key. Events whose clients have been
  * notified were due before that time; all other events are due at that time or
- * later. So an outdated time costs one superfluous check, and no event is
- * missed. An event may be notified twice if a command finds it due between that
- * time and the tick. If there is no memory for the registry, the key is
- * untracked, and a search finds it: server_untracked.h.
+ * later. So an outdated time costs one check, and no event is missed. An event
+ * may be notified twice if a command finds it due between that time and the
+ * tick. If there is no memory for the registry, the key is untracked, and a
+ * search finds it: server_untracked.h.
  */
 #ifndef SERVER_SCHEDULE_H
 #define SERVER_SCHEDULE_H
@@ -17,8 +17,8 @@
 #define SCHEDULE_RETRY_MS 10u
 
 /* Keys whose blocked clients could not be served have a second entry in the
- * registry, under the number of a database that does not exist. They are
- * processed again, whatever their time is. */
+ * registry, under a database number that does not exist. They are processed
+ * again, whatever their time is. */
 #define SCHEDULE_RETRY_DB(db) (-1 - (db))
 
 /* Schedules the key for this time, replacing the previous one. Stores it in

@@ -54,8 +54,8 @@ promote_due(const struct key_visit *visit, struct queue *queue)
 }
 
 /* Finds events that have become due or dead, and sends notifications. Returns
- * false if the key is paused. Uses the same time as clients that poll the key:
- * if the clock was set back, due events stay due. */
+ * false if the key is paused. Uses the key's time: if the clock was set back,
+ * due events stay due. */
 static bool
 find_due(struct key_visit *visit, struct queue *queue)
 {
@@ -71,8 +71,8 @@ find_due(struct key_visit *visit, struct queue *queue)
     visit->times.wall = now_us / 1000;
     visit->times.now = now;
     bool fires = false;
-    /* Advance the queue's time even if nothing is due. Delays count from it. So
-     * if the clock is set back next, new events are not due before this
+    /* Advance the queue's time even if nothing is due, because delays count
+     * from it. So if the clock is set back, new events are not due before this
      * time. */
     queue_set_now(queue, now);
     if (promote_due(visit, queue) > 0) {
@@ -114,8 +114,7 @@ serve(struct key_visit *visit, struct queue *queue)
     if (waits) {
         waiters_signal(visit->ctx, visit->name);
     }
-    /* Events that are due by the key's time are due now, whatever the clock
-     * shows. */
+    /* Events that are due by the key's time are due now. */
     uint64_t coming = queue_next_waiting(queue);
     if (coming <= visit->times.now) {
         coming = visit->times.wall;
@@ -178,7 +177,7 @@ set_next(uint64_t now, bool left)
     if (left) {
         wakeup_set(REGISTRY_AT_ONCE);
     } else if (registry_next() <= now) {
-        /* The key cannot be removed from the registry now; do not retry at
+        /* The key cannot be removed from the registry now. Do not retry at
          * once. */
         wakeup_set_in(1);
     } else {

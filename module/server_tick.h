@@ -1,11 +1,10 @@
 /* server_tick.h - runs when the wake-up fires.
  *
  * Keys whose time has come are processed in the order of their times, within
- * the budgets. The rest is left to the next iteration of the server's loop, so
- * that no key waits for all events of another. For each key, due events are
- * found, notifications are sent and blocked clients are unblocked; the commands
- * of these clients take the events. If the key has a sink or a dead letter
- * stream, events are delivered there.
+ * the budgets. The rest is left to the next iteration of the server's loop. For
+ * each key, the tick finds due events, sends notifications and unblocks
+ * clients, whose commands take the events. If the key has a sink or a dead
+ * letter stream, the tick delivers events there.
  *
  * While the server accepts no writes (a failover, CLIENT PAUSE) or loads data,
  * the work is postponed to a later tick.
@@ -18,7 +17,6 @@
 /* The callback of the wake-up. */
 void tick_run(RedisModuleCtx *ctx, void *data);
 
-/* The limits of one tick. */
 struct tick_limits {
     uint64_t events;
     uint64_t us;

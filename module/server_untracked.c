@@ -1,6 +1,7 @@
 /* server_untracked.c - keys that have events but no entry in the registry. */
 #include "server_untracked.h"
 
+#include "args.h"
 #include "registry.h"
 #include "server_clock.h"
 #include "server_keys.h"
@@ -19,8 +20,10 @@ static struct {
     uint64_t seen;
 } search;
 
-/* time until which no warning is printed, in us of CLOCK_MONOTONIC */
-static uint64_t silent_until;
+/* times until which no other warning with this cause is printed, in us of
+ * CLOCK_MONOTONIC */
+static uint64_t silent_on_long_names;
+static uint64_t silent_on_no_memory;
 
 void
 untracked_request_search(void)
@@ -34,23 +37,44 @@ untracked_request_search(void)
     wakeup_set_in(SEARCH_INTERVAL_MS);
 }
 
-/* The key must be found again: the only interested client may be one that is
- * blocked on it. */
+/* Returns false if the last warning with this cause is less than a minute
+ * old. */
+static bool
+may_warn(uint64_t *silent_until)
+{
+    uint64_t now = clock_us(CLOCK_MONOTONIC);
+    if (now < *silent_until) {
+        return false;
+    }
+    *silent_until = now + WARNING_INTERVAL_US;
+    return true;
+}
+
+/* The key must be found again: a client may be blocked on it. */
 void
 untracked_add(struct bytes name)
 {
-    uint64_t now = clock_us(CLOCK_MONOTONIC);
-    if (name.size <= REGISTRY_NAME_MAX) {
-        untracked_request_search();
-    }
-    if (now < silent_until) {
+    char quoted[ARGS_QUOTE_SIZE];
+    args_quote(name, quoted);
+    if (name.size > REGISTRY_NAME_MAX) {
+        if (may_warn(&silent_on_long_names)) {
+            RedisModule_Log(
+                wakeup_ctx(), "warning",
+                "cannot schedule the check of key %s: its name has %zu bytes, "
+                "more than %u; its events wait until the key is renamed",
+                quoted, name.size, REGISTRY_NAME_MAX);
+        }
         return;
     }
-    silent_until = now + WARNING_INTERVAL_US;
-    RedisModule_Log(
-        wakeup_ctx(), "warning",
-        "cannot track when a key's events are due: out of memory or key name "
-        "too long; clients waiting for them may be woken late");
+    untracked_request_search();
+    if (may_warn(&silent_on_no_memory)) {
+        RedisModule_Log(
+            wakeup_ctx(), "warning",
+            "cannot schedule the check of key %s: out of memory; its events "
+            "will be late, and perhaps those of other keys; give the server "
+            "more memory",
+            quoted);
+    }
 }
 
 static void

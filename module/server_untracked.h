@@ -8,16 +8,15 @@
 #include "queue.h"
 #include "redismodule_api.h"
 
-/* Reports that there is no memory for the entry of this key. Requests a search,
- * unless the name is too long for the registry, and logs a warning, at most
- * once a minute. */
+/* Reports that this key cannot have an entry. Requests a search, unless the
+ * name is too long for the registry. Logs a warning with the key's name and the
+ * cause, at most once a minute for each cause. */
 void untracked_add(struct bytes name);
 
-/* Requests a search, because some key may be untracked. */
+/* Requests a search. */
 void untracked_request_search(void);
 
-/* Called for each untracked key. It schedules the key, which is then
- * tracked. */
+/* Called for each untracked key; schedules it. */
 typedef void untracked_found_fn(int db, struct bytes name, struct queue *queue);
 
 /* Part of a tick: continues a pending search if its next part is due, and sets

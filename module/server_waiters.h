@@ -1,9 +1,9 @@
 /* server_waiters.h - clients that are blocked on a key.
  *
  * One signal makes the server call every client that is blocked on the key, in
- * the order in which they were blocked. Those that come too late for the due
- * events must cost next to nothing. So the key at which the last client found
- * nothing is recorded, until events may have been added to any key.
+ * the order in which they were blocked. Clients for which no due events are
+ * left must cost little. So the key at which the last client found nothing is
+ * recorded, until events may have been added to any key.
  */
 #ifndef SERVER_WAITERS_H
 #define SERVER_WAITERS_H
@@ -18,7 +18,7 @@ void waiters_signal(RedisModuleCtx *ctx, RedisModuleString *name);
 void waiters_set_empty(int db, struct bytes name);
 /* Returns true if the last unblocked client found nothing at this key. */
 bool waiters_is_empty(int db, struct bytes name);
-/* Clears the record, because any key may have events for its clients. */
+/* Clears the record, because any key may have new events. */
 void waiters_reset_empty(void);
 
 #endif

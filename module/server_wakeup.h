@@ -22,8 +22,7 @@ void wakeup_init(RedisModuleCtx *ctx, RedisModuleTimerProc tick);
 RedisModuleCtx *wakeup_ctx(void);
 
 /* Sets the timer to a time in ms of the wall clock, unless it is set to an
- * earlier one. Does nothing on a replica. Setting the timer takes a system
- * call. */
+ * earlier one. Does nothing on a replica. */
 void wakeup_set(uint64_t when);
 /* The same for a time relative to now. */
 void wakeup_set_in(uint64_t ms);

@@ -30,8 +30,8 @@ table_set_key(const uint64_t key[2])
     table_key[1] = key[1];
 }
 
-/* Without random numbers of the system, use addresses, which an attacker does
- * not know, and the time. */
+/* If getrandom() fails, use addresses, which an attacker does not know, and the
+ * time. */
 static void
 choose_key(void)
 {
@@ -71,7 +71,6 @@ segment_size(size_t room)
     return sizes_class(size > TABLE_SMALLEST ? size : TABLE_SMALLEST);
 }
 
-/* Creates a segment with room for at least this number of events. */
 static struct table_segment *
 new_segment(struct table *table, size_t events, uint32_t depth)
 {
@@ -98,7 +97,6 @@ free_segment(struct table *table, struct table_segment *segment)
     }
 }
 
-/* Appends some events of another segment. */
 static void
 append_events(struct table_segment *to, const struct table_segment *from,
               size_t first, size_t many)
@@ -232,7 +230,6 @@ table_replace(const struct table_place *place, struct event *event)
     table_events(place->segment)[place->at] = event;
 }
 
-/* Changes the room of a segment. Returns false if memory allocation fails. */
 static bool
 resize_segment(struct table *table, struct table_place *place, size_t events)
 {
@@ -375,7 +372,6 @@ halve_directory(struct table *table, uint32_t depth)
     return true;
 }
 
-/* Merges two segments with few events, if there is memory. */
 static bool
 merge_segments(struct table *table, uint64_t hash)
 {

@@ -8,9 +8,9 @@
  * event. Splitting a segment in half needs no access to the events.
  *
  * A segment grows in steps, 4 per power of two; at 126 events it is split. So a
- * table takes 12 to 16 bytes per event at any size, and each call does at most
- * the work of one segment, except for copies of the directory, which has 8
- * bytes for about 50 events.
+ * table takes 12 to 16 bytes per event, and each call does at most the work of
+ * one segment, except for copies of the directory, which has 8 bytes for about
+ * 50 events.
  *
  * The hash is keyed, because clients choose the ids. With colliding hashes, or
  * without memory, segments grow beyond 126 events while the directory does not:
@@ -54,7 +54,7 @@ struct table_place {
 void table_set_key(const uint64_t key[2]);
 uint64_t table_hash(struct bytes id);
 
-/* Returns the event with this id, or NULL. Sets its position. */
+/* Returns the event with this id, or NULL. Sets *place. */
 struct event *table_find(const struct table *table, struct bytes id,
                          struct table_place *place);
 

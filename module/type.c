@@ -216,7 +216,8 @@ rewrite_lease(const struct queue_event *event, void *arg)
     if (lease->token == 0) {
         return true;
     }
-    /* A ttl that leads to a time out of range is not accepted. */
+    /* LAWN.APPLY rejects a lease if end - ttl exceeds QUEUE_TIME_MAX. So a ttl
+     * of 0 cannot be written if the end is after that time. */
     if (ttl == 0 && lease->end > QUEUE_TIME_MAX) {
         ttl = lease->end - rewrite->now;
     }
@@ -290,9 +291,8 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* Writes the event that is due first before all others. It was pushed before
- * the due times of all events, so a queue that is loaded beginning with it does
- * not treat other events as late. */
+/* Writes the event that is due first before all others. So a queue that is
+ * loaded from the file does not treat other events as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
@@ -396,7 +396,7 @@ unlink_value(RedisModuleKeyOptCtx *names, const void *value)
 }
 
 /* A copy has no sink: a user who may read one key and create another may not be
- * allowed to write where the events of the first one are delivered. */
+ * allowed to write to the sink of the first one. */
 static void *
 copy_value(RedisModuleKeyOptCtx *names, const void *value)
 {

@@ -2,10 +2,10 @@
  * slot.
  *
  * Timers of later revolutions are in the same slot, and are distinguished by
- * their deadlines. The wheel has a slot for each tick of the longest TTL,
- * unless these are too many. Otherwise it has about one slot per timer, and
- * each timer is examined once per revolution. Start and stop are O(1). A mow
- * visits one slot per tick that passed, or each slot once if that is less.
+ * their deadlines. The wheel has a slot for each tick of the longest TTL. If
+ * these are too many, it has about one slot per timer instead, and each timer
+ * is examined once per revolution. Start and stop are O(1). A mow visits one
+ * slot per tick that passed, or each slot once if that is less.
  */
 #include "all.h"
 #include "links.h"

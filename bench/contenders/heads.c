@@ -57,7 +57,6 @@ static struct queue *
 add_queue(struct heads *heads, uint64_t ttl, uint64_t time)
 {
     struct heads_entry *heap = heads->heap;
-    struct queue *queue = NULL;
 
     if (heads->count == heads->room) {
         size_t room = heads->room > 0 ? 2 * heads->room : 64;
@@ -69,7 +68,7 @@ add_queue(struct heads *heads, uint64_t ttl, uint64_t time)
         heads->heap = heap;
         heads->room = room;
     }
-    queue = queues_add(&heads->queues, ttl);
+    struct queue *queue = queues_add(&heads->queues, ttl);
     if (queue == NULL) {
         return NULL;
     }

@@ -66,6 +66,15 @@ next_deadline(void *self)
     return lawn_next(self);
 }
 
+static uint64_t
+count_touched(void *self)
+{
+    struct lawn_counters stats;
+
+    lawn_stats(self, &stats);
+    return stats.fires + stats.moved + stats.looked + stats.ahead;
+}
+
 const struct contender lawn_contender = {
     .abi = CONTENDER_ABI,
     .name = "lawn",
@@ -82,4 +91,5 @@ const struct contender lawn_contender = {
     .stop = stop,
     .mow = mow,
     .next = next_deadline,
+    .touched = count_touched,
 };

@@ -27,7 +27,8 @@ struct wheel {
     uint64_t now;
     uint64_t base;
     struct bound bound;
-    unsigned levels; /* a bit for each occupied level */
+    unsigned levels;  /* a bit for each occupied level */
+    uint64_t touched; /* timers fired or moved */
     uint64_t occupied[WHEEL_LEVELS][WHEEL_WORDS];
     struct link slots[WHEEL_LEVELS][WHEEL_SLOTS];
 };
@@ -136,6 +137,7 @@ static void
 cascade(struct wheel *wheel, struct link *slot)
 {
     struct link *link = slot->next;
+    uint64_t moved = 0;
 
     links_init(slot);
     while (link != slot) {
@@ -144,7 +146,9 @@ cascade(struct wheel *wheel, struct link *slot)
         __builtin_prefetch(next);
         insert(wheel, links_timer_of(link));
         link = next;
+        moved++;
     }
+    wheel->touched += moved;
 }
 
 static size_t
@@ -181,7 +185,9 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
             cascade(wheel, slot);
             continue;
         }
-        fired += links_fire(slot, budget - fired, fire, arg);
+        size_t more = links_fire(slot, budget - fired, fire, arg);
+        fired += more;
+        wheel->touched += more;
         if (fired == budget) {
             return fired;
         }
@@ -213,6 +219,12 @@ next_deadline(void *self)
     return LINKS_NEVER;
 }
 
+static uint64_t
+count_touched(void *self)
+{
+    return ((const struct wheel *)self)->touched;
+}
+
 const struct contender wheel_contender = {
     .abi = CONTENDER_ABI,
     .name = "wheel",
@@ -229,4 +241,5 @@ const struct contender wheel_contender = {
     .stop = stop,
     .mow = mow,
     .next = next_deadline,
+    .touched = count_touched,
 };

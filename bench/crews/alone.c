@@ -136,8 +136,8 @@ const struct crew alone_crew = {
             .abi = CONTENDER_ABI,
             .name = "alone",
             .title = "a lawn per thread",
-            .about = "A private lawn per thread: local work only; a lower "
-                     "bound for it.",
+            .about = "A lawn per thread, which other threads cannot use. "
+                     "It runs only T1, as a lower bound.",
             .kind = CONTENDER_FLOOR,
             .flags = CONTENDER_CREW | CONTENDER_EXACT,
             .node = sizeof(struct lawn_timer),

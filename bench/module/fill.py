@@ -77,7 +77,7 @@ def lease_table(title, cells, rates):
     for column, what in ((0, "us/job"), (1, "CPU")):
         rows.append(["**LEASE and ACK / the better set**, by " + what]
                     + [spread(leases.ratios(cell, column)) for cell in cells.values()])
-    return table([title + ": jobs in a batch x batches", *cells], rows)
+    return table([title + ": jobs in a batch x batches in a pipeline", *cells], rows)
 
 
 def block_leases(kept):
@@ -103,7 +103,7 @@ def block_jobs(kept):
                         + ["%.2f (%.2f)" % tuple(statistics.median(leases.ratios(cells[size], c))
                                                  for c in (0, 1)) if size in cells else ""
                            for size in columns])
-    return table(["jobs in a batch x batches", *columns], rows)
+    return table(["jobs in a batch x batches in a pipeline", *columns], rows)
 
 
 def block_sinks(kept):
@@ -111,8 +111,9 @@ def block_sinks(kept):
                for name, found in kept["sinks"].items() for aof, cell in found.items()}
     rows = [[way] + ["%s (%.2f)" % (number(medians(cell[way], 0)), medians(cell[way], 1))
                      for cell in columns.values()] for way in next(iter(columns.values()))]
-    for column, what in ((0, "events/s"), (1, "CPU")):
-        rows.append(["**sink / the fastest client**, by " + what]
+    for column, what in ((0, "**sink / the fastest client**, by events/s"),
+                         (1, "**the cheapest client / sink**, by CPU time")):
+        rows.append([what]
                     + [spread([turn[column] for turn in sinks.ratios(cell)])
                        for cell in columns.values()])
     return table(["by", *columns], rows)
@@ -155,7 +156,8 @@ def block_waiters(kept):
                                         for what in (", one event in a tick",
                                                      ", 100 in a tick, for each")],
                  rows.values()) + page(
-        "", "From the first to the last row, for each waiting client and tick:", "", slopes + ".")
+        "", "Each additional waiting client adds to a tick (from the first and the last row):", "",
+        slopes + ".")
 
 
 def block_costs(kept):

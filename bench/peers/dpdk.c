@@ -4,12 +4,12 @@
  * instruction, so there is no call to replace. But it reads it as
  *     0f 31         rdtsc
  *     48 c1 e2 20   shl $32, %rdx
- * which has the length of a call of stamp() below and a nop. All occurrences in
- * the library's code are replaced at the first use. Then a timer is tried; if
- * it does not fire at the right time, the peer reports that it is unusable. A
- * tick has many cycles, and each start adds one cycle. With a real counter, two
- * timers rarely have the same deadline, too; if many had the same one, stop
- * would be slow.
+ * which has the length of a call of lawn_dpdk_read() below and a nop. All
+ * occurrences in the library's code are replaced at the first use. Then a timer
+ * is tried; if it does not fire at the right time, the peer reports that it is
+ * unusable. A tick has many cycles, and each start adds one cycle. So two timers
+ * rarely have the same deadline, as with a real counter; if many had the same
+ * one, stop would be slow.
  *
  * THE ENVIRONMENT of DPDK exists once per process and needs pages, drivers, a
  * thread and a core. Here it is initialized without them: private memory, no

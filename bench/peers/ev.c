@@ -125,8 +125,9 @@ const struct contender CONTENDER_PLUGIN = {
     .name = "ev",
     .title = "libev",
     .about = "libev's timers, a 4-ary heap with the keys in its array: "
-             "O(log n). A mow is ev_run(EVRUN_NOWAIT) on a clock and a poll "
-             "that cost nothing; a restart is ev_timer_again().",
+             "O(log n). A mow is ev_run(EVRUN_NOWAIT). Its calls of the clock "
+             "and of poll are replaced by functions that return at once. A "
+             "restart is ev_timer_again().",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED,
     .node = sizeof(ev_timer),

@@ -14,8 +14,9 @@ const struct contender CONTENDER_PLUGIN = {
     .name = "event",
     .title = "libevent, heap",
     .about = "libevent's timers, a binary heap in an array: O(log n). A mow is "
-             "event_base_loop(EVLOOP_NONBLOCK) on a clock and a poll that "
-             "cost nothing; locks are off.",
+             "event_base_loop(EVLOOP_NONBLOCK). Its calls of the clock and of "
+             "poll are replaced by functions that return at once; locks are "
+             "off.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED,
     .node = sizeof(struct event),

@@ -183,9 +183,10 @@ const struct contender CONTENDER_PLUGIN = {
     .name = "glib",
     .title = "GLib",
     .about = "GLib's sources with a ready time: start and stop O(1), each mow "
-             "O(n). A mow is g_main_context_iteration() on a clock and a poll "
-             "that cost nothing, as does the write with which each start and "
-             "stop wakes the loop.",
+             "O(n). A mow is g_main_context_iteration(). Its calls of the "
+             "clock and of poll are replaced by functions that return at "
+             "once; so is the write by which each start and stop wakes the "
+             "loop.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,
     .node = sizeof(struct node),

@@ -134,8 +134,8 @@ const struct contender CONTENDER_PLUGIN = {
     .title = "libuv",
     .about =
         "libuv's timers, a binary heap of linked nodes, ties by the order of "
-        "starts: O(log n). A mow is uv_run(UV_RUN_NOWAIT) on a clock and a "
-        "poll that cost nothing.",
+        "starts: O(log n). A mow is uv_run(UV_RUN_NOWAIT). Its calls of the "
+        "clock and of poll are replaced by functions that return at once.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO,
     .node = sizeof(uv_timer_t),

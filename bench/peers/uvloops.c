@@ -54,8 +54,9 @@ struct crew_of_loops {
     unsigned count;
 };
 
-/* Replaces the clock of the library, because the peer uv requires that. This
- * peer restores the clock while it is in use. */
+/* Checks that the clock of the library can be replaced, and replaces it, as the
+ * peer uv requires. The library reads the real clock only while a crew exists:
+ * make() restores that clock, and the end of the crew replaces it again. */
 static const char *
 peer_unusable(void)
 {

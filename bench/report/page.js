@@ -20,7 +20,7 @@ const up = (a, b) => a - b;
 
 /* The run; null, and a message in the page, if the text is damaged. */
 function parse() {
-    let wrong = "it is no object";
+    let wrong = "it is not an object";
     try {
         const value = JSON.parse(raw);
         if (value && typeof value === "object" && !Array.isArray(value))
@@ -31,8 +31,8 @@ function parse() {
     theme();
     $("headline").textContent = "The data in this page are damaged.";
     $("notice").textContent =
-        `Nothing can be drawn of them: ${wrong}. Make the page again, with ` +
-        "\u201clawn bench --from FILE --report PAGE\u201d from JSON that is whole.";
+        `They cannot be drawn: ${wrong}. Write the page again with ` +
+        "\u201clawn bench --from FILE --report PAGE\u201d from complete JSON.";
     $("notice").hidden = false;
     for (const part of document.querySelectorAll("nav, .legend, main"))
         part.remove();
@@ -1577,7 +1577,7 @@ function headline() {
         $("headline").textContent = `lawn was measured in ${
             plural(
                 cells.filter(timed).length,
-                "cell")}, with nobody to compare it to.`;
+                "cell")}, without another contender to compare it with.`;
     else
         $("headline").textContent =
             `${extent()}lawn is the fastest in ${count(wins)} of ${
@@ -1639,8 +1639,8 @@ function headline() {
         $("notice").hidden = false;
         $("notice").textContent =
             `This run was stopped before its end: ${
-                plural(cells.length, "cell")} are all there is.`
-                .replace("1 cell are", "1 cell is");
+                plural(cells.length, "cell")} were measured.`
+                .replace("1 cell were", "1 cell was");
     }
     const m = data.machine || {};
     const day = known(data.date) ? String(data.date).slice(0, 10) : null;

@@ -270,7 +270,8 @@ log_expect_error(struct filter *filter, int error)
                   : "no room for its keys; increase --max-keys or use "
                     "--overflow evict";
     }
-    log_message(filter, "--expect %s: %s", filter->options.expect, why);
+    log_message(filter, "cannot use --expect %s: %s", filter->options.expect,
+                why);
     filter_end(filter, VERBS_INPUT);
 }
 
@@ -364,16 +365,15 @@ static const struct options_spec absent_specs[] = {
 const struct options_verb absent_verb = {
     .name = "absent",
     .summary = "report keys that fall silent, and when they are back",
-    .details =
-        "When a key has had no line for DURATION, writes \"absent\", the key, "
-        "the\n"
-        "time of its last line and the seconds since then. Writes \"back\" "
-        "when\n"
-        "its next line is read. Input lines are not written. A key is watched\n"
-        "from its first line on. At the end of the input, all keys that are "
-        "not\n"
-        "reported yet are reported absent, unless --on-eof is flush, drop or "
-        "save.\n",
+    .details = "Watches each key from its first line on. When a key has had no "
+               "line for\n"
+               "DURATION, writes \"absent\", the key, the time of its last "
+               "line and the\n"
+               "seconds since then. Writes \"back\" at its next line. Input "
+               "lines are not\n"
+               "written. At the end of the input, each key that is not "
+               "reported yet is\n"
+               "reported absent, unless --on-eof is flush, drop or save.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),

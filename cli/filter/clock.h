@@ -10,7 +10,7 @@
 #include "../../src/base/saturating.h"
 #include "filter.h"
 
-/* The last time. Timers without a deadline get a later deadline. */
+/* The last time. A timer that must never fire has a later deadline. */
 #define CLOCK_LAST (LAWN_NEVER - 2)
 
 /* Returns whether lines carry their times: --time-field. */

@@ -340,9 +340,10 @@ const struct options_verb debounce_verb = {
     .name = "debounce",
     .summary = "write one line per burst of a key, when it is quiet again",
     .details =
-        "Lines of a key that follow each other within DURATION are a burst.\n"
-        "Writes the last line of each burst when DURATION has passed without\n"
-        "another line of the key.\n",
+        "A burst is a sequence of lines of a key with less than DURATION "
+        "between\n"
+        "them. Writes the last line of each burst when DURATION has passed\n"
+        "without another line of the key.\n",
     .example = "printf 'a 1\\na 2\\nb 2\\na 9\\n' | lawn debounce 2s -k 1 "
                "--time-field 2",
     OPTION_FILTER_VERB(debounce_filter, debounce_specs, "DURATION [FILE]..."),

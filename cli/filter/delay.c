@@ -56,7 +56,7 @@ static const struct options_spec delay_specs[] = {
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("ttl-unit", "UNIT", ttl_unit,
                  "unit of numbers in --ttl-field: s, ms, us or ns; default: "
-                 "the suffix of the field name (_ms, _us, _ns), otherwise s",
+                 "by the suffix of the field name (_ms, _us, _ns), otherwise s",
                  times_units)},
     OPTION_MAX_LINES,
     OPTION_END,
@@ -66,10 +66,9 @@ const struct options_verb delay_verb = {
     .name = "delay",
     .summary = "hold each line for some time, then write it",
     .details =
-        "Writes each line DURATION after its time, in the order in which "
-        "lines\n"
-        "are due. With --ttl-field, each line contains its own delay, and\n"
-        "DURATION is omitted. There are no keys, and therefore no -k.\n",
+        "Writes each line DURATION after its time. With --ttl-field, each "
+        "line\n"
+        "contains its own delay, and DURATION is omitted. There are no keys.\n",
     .example =
         "printf '1 a\\n2 b\\n9 c\\n' | lawn delay 5s --time-field 1\n"
         "printf '{\"id\":1,\"wait_ms\":300}\\n{\"id\":2,\"wait_ms\":1}\\n' "

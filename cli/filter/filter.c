@@ -169,9 +169,15 @@ process_lines(struct filter *filter)
 static void
 log_read_error(struct filter *filter, const struct input *input, int error)
 {
-    log_message(filter, "cannot read %s: %s",
+    static const struct options_spec any = {.max = OPTION_DURATION_MAX};
+    uint64_t ns = 0;
+    bool is_duration = filter->options.ttl_field != NULL &&
+                       input->name != NULL && error == -ENOENT &&
+                       options_seconds(&any, input->name, &ns);
+    log_message(filter, "cannot read %s: %s%s",
                 input->name != NULL ? input->name : "standard input",
-                strerror(-error));
+                strerror(-error),
+                is_duration ? "; with --ttl-field, omit DURATION" : "");
     filter_end(filter, VERBS_INPUT);
 }
 
@@ -387,7 +393,7 @@ discard_all(struct filter *filter)
         return;
     }
     const char *dropped = filter->options.state == NULL
-                              ? "dropped (--state FILE would keep them)"
+                              ? "dropped; use --state FILE to resume later"
                               : "dropped";
     log_lost(filter, held, "held line", dropped);
     log_lost(filter, open,

@@ -11,35 +11,33 @@ static const char *const overflow_words[] = {"evict", "pass", "fail", NULL};
 
 const struct options_spec filter_options_common[] = {
     {OPTION_TEXT("delimiter", "C", delimiter,
-                 "separate columns by this one character (\\t is a tab) "
-                 "instead of runs of blanks",
+                 "one character that separates columns (\\t is a tab); "
+                 "default: runs of blanks",
                  "one character"),
      .letter = 'd'},
     {OPTION_FLAG(
         "json", json,
-        "read JSON lines, and write reports, counts and pairs as JSON; "
+        "input lines are JSON; write reports, counts and pairs as JSON; "
         "implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
-                 "event time: take the time of each line, in seconds or as RFC "
-                 "3339, from this column, JSON path or regex; the filter does "
-                 "not wait for a clock",
+                 "take the time of each line, a number or RFC 3339, from this "
+                 "column, JSON path or regex (event time), and never wait",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
                  "unit of numbers in --time-field: s, ms, us or ns; default: "
-                 "the suffix of the field name (_ms, _us, _ns), otherwise s",
+                 "by the suffix of the field name (_ms, _us, _ns), otherwise s",
                  times_units)},
     {.name = "lateness",
      .value = "D",
-     .help = "event time: accept lines that are out of order by up to D",
-     .accepts = "a duration, such as 250ms, 5s or 1h30m",
+     .help = "with --time-field: accept lines that are out of order by up to D",
+     .accepts = "a duration from 0 to 104166d, such as 250ms, 5s or 1h30m",
      .parse = options_seconds,
      .max = OPTION_DURATION_MAX,
      .offset = OPTION_OFFSET(lateness)},
     {OPTION_WORD("on-eof", "WHAT", on_eof,
                  "at the end of the input: drain writes each held line when it "
-                 "is due (in event time without waiting), flush writes them "
-                 "now, drop discards them, save keeps them in --state; default "
-                 "drain",
+                 "is due, flush writes them now, drop discards them, save "
+                 "keeps them in --state; default drain",
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
                  "at a limit: evict makes room by removing a key or writing a "
@@ -241,8 +239,9 @@ filter_options_take_duration(struct filter *filter, uint64_t min, uint64_t *ns)
                         "a duration is missing, such as 250ms, 5s or 1h30m");
     } else if (!options_seconds(&spec, text, ns)) {
         log_usage_error(filter,
-                        "'%s' is not a duration%s, such as 250ms, 5s or 1h30m",
-                        text, min > 0 ? " of more than 0" : "");
+                        "'%s' is not a duration from %s to 104166d, such as "
+                        "250ms, 5s or 1h30m",
+                        text, min > 0 ? "1ns" : "0");
     } else {
         return true;
     }

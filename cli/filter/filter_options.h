@@ -66,7 +66,7 @@ struct filter_options {
 
 #define OPTION_DURATION(name_, field, help_)                                   \
     .name = (name_), .value = "D", .help = (help_),                            \
-    .accepts = "a duration, such as 250ms, 5s or 1h30m",                       \
+    .accepts = "a duration from 1ns to 104166d, such as 250ms, 5s or 1h30m",   \
     .parse = options_seconds, .min = 1, .max = OPTION_DURATION_MAX,            \
     .offset = OPTION_OFFSET(field)
 
@@ -83,8 +83,8 @@ struct filter_options {
 #define OPTION_KEY                                                             \
     {                                                                          \
         OPTION_TEXT("key", "KEY", key,                                         \
-                    "the key of a line: a column such as 2, a JSON path "      \
-                    "such as .user.id, or a regex such as /id=(\\w+)/",        \
+                    "the key of a line: a column (2), a JSON path "            \
+                    "(.user.id) or a regex (/id=(\\w+)/)",                     \
                     "a column, a JSON path or a /regex/"),                     \
             .letter = 'k'                                                      \
     }

@@ -316,13 +316,12 @@ const struct options_verb join_verb = {
     .summary = "pair lines of two inputs that have the same key",
     .details =
         "Pairs each line with the oldest waiting line of the other input that\n"
-        "has the same key, and writes \"both\" and the two lines. A line that\n"
-        "finds no partner within DURATION is written with the prefix \"left\" "
-        "or\n"
-        "\"right\".\n"
-        "-k is required. LEFT and RIGHT are files or named pipes, or - for "
-        "standard\n"
-        "input.\n",
+        "has the same key, and writes \"both\" and the two lines. A line that "
+        "is\n"
+        "still unpaired after DURATION is written with the prefix \"left\" or\n"
+        "\"right\". -k is required. LEFT and RIGHT are files, named pipes, or "
+        "-\n"
+        "for standard input.\n",
     .example = "printf 'q1 1 GET\\nq2 2 GET\\n' >requests\n"
                "printf 'q1 3 200\\n' >responses\n"
                "lawn join 10s -k 1 --time-field 2 requests responses",

@@ -21,6 +21,8 @@ static const char *
 parse_time_field(struct filter *filter, unsigned side,
                  const struct fields_bytes *field, struct parsed_line *parsed)
 {
+    static const char *const names[] = {"seconds", "milliseconds",
+                                        "microseconds", "nanoseconds"};
     enum times_unit unit = filter->clock.units[side];
     /* No deadline can be after CLOCK_LAST. */
     if (times_parse(field->at, field->size, unit, &parsed->time,
@@ -44,7 +46,9 @@ parse_time_field(struct filter *filter, unsigned side,
         return describe_field(filter, field, "not a time since 1970 with its ",
                               "zone, such as 2026-11-15T10:00:00Z");
     }
-    return describe_field(filter, field, "not a time in ", times_units[unit]);
+    return describe_field(filter, field,
+                          "neither an RFC 3339 time nor a number of ",
+                          names[unit]);
 }
 
 const char *

@@ -162,11 +162,11 @@ const struct options_verb session_verb = {
     .name = "session",
     .summary = "summarize sessions: lines of a key without a long gap",
     .details =
-        "Lines of a key that follow each other within DURATION are a session.\n"
-        "When it has ended, writes the key, the number of lines, the times of "
-        "the\n"
-        "first and the last line, the seconds between them, and why it "
-        "ended.\n",
+        "A session is a sequence of lines of a key with less than DURATION\n"
+        "between them. When a session has ended, writes the key, the number "
+        "of\n"
+        "lines, the times of the first and the last line, the seconds between\n"
+        "these two, and why the session ended.\n",
     .example = "printf 'ann 0\\nbob 60\\nann 90\\nann 9000\\n' |\n"
                "    lawn session 30m -k 1 --time-field 2",
     OPTION_FILTER_VERB(session_filter, session_specs, "DURATION [FILE]..."),

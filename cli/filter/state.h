@@ -27,8 +27,8 @@ bool state_save(struct filter *filter);
 
 /* Saves the state while the filter runs. A failure is not an error, since the
  * next save tries again. Prints a message for the first of several failures,
- * for the first save after them, and for the first of several directories that
- * could not be flushed. */
+ * for the first save after them, and for the first of several saves after which
+ * the directory could not be flushed. */
 void state_autosave(struct filter *filter);
 
 /* Releases the lock. */

@@ -117,7 +117,9 @@ take_lock(struct filter *filter)
     bool locked = filter->state.lock >= 0 &&
                   flock(filter->state.lock, LOCK_EX | LOCK_NB) == 0;
     if (!locked && errno == EWOULDBLOCK) {
-        log_message(filter, "the state %s is in use by another lawn",
+        log_message(filter,
+                    "the state %s is in use by another lawn; stop that "
+                    "process, or use another file",
                     filter->options.state);
     } else if (!locked) {
         log_message(filter, "cannot lock the state %s with %s: %s",
@@ -281,14 +283,17 @@ log_load_error(const struct filter *filter, int error)
     state_describe(filter, signature);
     if (error == LAWN_STORE_NOT_A_SNAPSHOT ||
         (error == -EINVAL && loaded[0] == '\0')) {
-        log_message(filter, "%s is not a lawn state file", name);
+        log_message(filter,
+                    "cannot load the state %s: it is not a lawn state file",
+                    name);
     } else if (error != -EINVAL) {
         log_message(filter, "cannot load the state %s: %s", name,
                     lawn_store_strerror(error));
     } else if (filter->state.format != STATE_FORMAT) {
         log_message(filter,
                     "cannot load the state %s: its format %" PRIu64
-                    " is not supported, only format %u",
+                    " is not supported, only format %u; use the version of "
+                    "lawn that saved it, or another file",
                     name, filter->state.format, STATE_FORMAT);
     } else if (strcmp(loaded, signature) != 0) {
         log_message(filter,

@@ -258,15 +258,15 @@ static const struct options_spec throttle_specs[] = {
     OPTION_KEY,
     {OPTION_COUNT(
         "burst", burst,
-        "write up to N lines at once after a quiet time; default: the "
-        "number of lines in RATE; 1 spaces lines evenly",
+        "write up to N lines at once after a quiet time; with 1, lines are "
+        "spaced evenly; default: the number of lines in RATE",
         1)},
     {OPTION_COUNT("queue", queue,
                   "let at most N lines of a key wait and drop further lines; "
                   "default: no limit",
                   0)},
     {OPTION_FLAG("drop", drop,
-                 "drop lines instead of holding them: the same as --queue 0")},
+                 "drop lines instead of holding them; same as --queue 0")},
     OPTION_MAX_KEYS,
     OPTION_MAX_LINES,
     OPTION_END,
@@ -279,9 +279,7 @@ const struct options_verb throttle_verb = {
                "10/1s, up to\n"
                "10 lines of a key are written at once, and then one every 0.1 "
                "s. Lines\n"
-               "that exceed the rate wait, or are dropped with --drop. --burst "
-               "1 spaces\n"
-               "lines evenly.\n",
+               "that exceed the rate wait; with --drop they are dropped.\n",
     .example = "printf 'ann 1\\nann 2\\nbob 2\\nann 3\\n' |\n"
                "    lawn throttle 1/1h -k 1 --drop --time-field 2",
     OPTION_FILTER_VERB(throttle_filter, throttle_specs, "RATE [FILE]..."),

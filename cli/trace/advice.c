@@ -1,6 +1,6 @@
 /* advice.c - recommends a structure for the timers of a trace, with reasons.
  *
- * The rules are those of lawn.h ("WHEN TO CHOOSE SOMETHING ELSE") and the
+ * The rules are those of lawn(7) ("When not to use a lawn") and the
  * measurements of docs/DESIGN.md, checked in this order:
  *   few timers at once                       any structure
  *   at most as many TTLs at once as blades   a lawn with default options
@@ -167,7 +167,7 @@ advise_rounding(const struct trace_stats *stats, struct trace_advice *out)
 static void
 advise_wheel(const struct trace_stats *stats, struct trace_advice *out)
 {
-    double cancelled = (double)(stats->stopped + stats->restarted);
+    double canceled = (double)(stats->stopped + stats->restarted);
     choose(out, "wheel", "a hierarchical wheel or a heap; a lawn is no better");
     bool share =
         stats->most_ttls_timers >= TRACE_ADVICE_SHARE * stats->most_ttls;
@@ -180,12 +180,12 @@ advise_wheel(const struct trace_stats *stats, struct trace_advice *out)
     add_reason(out, "%s",
                "A lawn handles timers without a queue like a hierarchical "
                "wheel and is no better than a good one; a heap is smaller.");
-    if (2 * cancelled >= (double)stats->runs) {
+    if (2 * canceled >= (double)stats->runs) {
         add_reason(out,
                    "%.1f %% of the starts end in a stop or a restart, which "
                    "favors the wheel or the lawn: they take constant time, a "
                    "heap takes O(log n).",
-                   100 * cancelled / (double)stats->runs);
+                   100 * canceled / (double)stats->runs);
     }
     add_reason(out, "%s",
                "If deadlines may be inexact by 10 %, a wheel without cascades "

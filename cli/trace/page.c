@@ -185,7 +185,7 @@ put_ends(const struct trace_stats *stats, FILE *out)
 {
     const struct {
         const char *name;
-        const char *colour;
+        const char *color;
         uint64_t count;
     } ends[] = {
         {"stopped", "blue", stats->stopped},
@@ -204,7 +204,7 @@ put_ends(const struct trace_stats *stats, FILE *out)
         fprintf(out,
                 "<rect x=\"%.2f\" width=\"%.2f\" height=\"28\" "
                 "style=\"fill:var(--%s)\"><title>%s: %s</title></rect>\n",
-                x, width, ends[i].colour, ends[i].name,
+                x, width, ends[i].color, ends[i].name,
                 text_count(ends[i].count).s);
         x += width;
     }
@@ -213,7 +213,7 @@ put_ends(const struct trace_stats *stats, FILE *out)
         fprintf(out,
                 "<span class=\"end\"><span class=\"key\" "
                 "style=\"background:var(--%s)\"></span>%s %.1f&nbsp;%%</span> ",
-                ends[i].colour, ends[i].name,
+                ends[i].color, ends[i].name,
                 100 * (double)ends[i].count / (double)stats->runs);
     }
     fputs("</p></section>\n", out);

@@ -283,9 +283,10 @@ const struct options_verb trace_stats_verb = {
     .summary = "summarize a trace and recommend a timer structure",
     .details =
         "Reads trace files, or standard input, as one trace. Prints how many\n"
-        "timers run at once, how they end, their TTLs, and which structure to\n"
-        "use and why: a lawn with default or other options, a wheel or a "
-        "heap.\n",
+        "timers run at once, how they end and their TTLs. Recommends a lawn "
+        "with\n"
+        "default or other options, a wheel or a heap, and prints the "
+        "reasons.\n",
     .example = "lawn trace stats --html timers.html timers.trace",
     .specs = stats_specs,
     .operands = "[FILE]...",

@@ -13,6 +13,8 @@
  */
 #include "top.h"
 
+#include "../../src/base/decimal.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <poll.h>
@@ -55,7 +57,7 @@ send_words(struct top_node *node, enum top_question question,
     asked->queue = queue;
 }
 
-/* Sends a command of plain texts; NULL ends the list. */
+/* Sends a command; NULL ends the list of words. */
 static void
 ask(struct top_node *node, enum top_question question, const char *const *texts)
 {
@@ -125,7 +127,6 @@ begins_with(const struct resp_value *reply, const char *word)
     return reply->size >= size && memcmp(reply->at, word, size) == 0;
 }
 
-/* Reports an error reply of the server, with advice on what to do. */
 static void
 report_refusal(struct top_node *node, const struct resp_value *reply)
 {
@@ -162,7 +163,6 @@ report_refusal(struct top_node *node, const struct resp_value *reply)
                           advice != NULL ? advice : "");
 }
 
-/* Sends commands about queues, as many as may be unanswered. */
 static void
 ask_queues(struct top_node *node)
 {
@@ -205,7 +205,7 @@ plan_queues(struct top *top, struct top_node *node)
     ask_queues(node);
 }
 
-/* Continues the search for keys, or begins to query the known queues. */
+/* Continues the search for keys, or begins to query queues. */
 static void
 continue_search(struct top *top, struct top_node *node, bool round)
 {
@@ -250,8 +250,8 @@ read_scan(struct top *top, struct top_node *node,
     continue_search(top, node, strcmp(node->cursor, "0") == 0);
 }
 
-/* Handles an error about a queue: it was deleted, moved to another node, or
- * access is denied. */
+/* Handles an error about a queue: it was deleted or moved, or access is
+ * denied. */
 static void
 read_queue_error(struct top_node *node, struct top_queue *queue,
                  const struct resp_value *reply)
@@ -328,10 +328,12 @@ read_time(struct top *top, struct top_node *node,
         reply->items[0].size == 0 || reply->items[0].size > 12) {
         return;
     }
-    char digits[24];
-    memcpy(digits, reply->items[0].at, reply->items[0].size);
-    digits[reply->items[0].size] = '\0';
-    uint64_t seconds = strtoull(digits, NULL, 10);
+    const struct resp_value *item = &reply->items[0];
+    uint64_t seconds = 0;
+    if (lawn__decimal_read(item->at, item->at + item->size, UINT64_MAX,
+                           &seconds) != item->at + item->size) {
+        return;
+    }
     /* A difference of about a second does not matter to a human reader. */
     node->clock = (int64_t)(seconds * 1000) - (int64_t)top->clock_ms;
     if (node->clock > -1500 && node->clock < 1500) {
@@ -354,7 +356,6 @@ read_figures(struct top *top, struct top_node *node, const char *text,
     }
 }
 
-/* Handles a reply that is a text, as most are. */
 static void
 read_text(struct top *top, struct top_node *node, enum top_question question,
           const char *text, size_t size)
@@ -425,7 +426,6 @@ end_round(struct top_node *node)
     top_queues_sweep(&node->queues);
 }
 
-/* Handles the received replies. */
 static void
 read_replies(struct top *top, struct top_node *node)
 {

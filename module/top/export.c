@@ -157,8 +157,8 @@ top_export_json(const struct top *top)
 }
 
 /* Prints the text of a label, with \xNN for unprintable bytes. A backslash
- * becomes \\, so that different keys have different labels; the format requires
- * that these backslashes are escaped again. */
+ * becomes \\, so that different keys have different labels; the format then
+ * requires escaping these backslashes again. */
 static void
 put_label(const char *text, size_t size)
 {
@@ -238,8 +238,6 @@ begin_metric(const char *name, const char *help, bool counter)
            counter ? "counter" : "gauge");
 }
 
-/* Returns the help text of a field of INFO lawn; a generic one for an unknown
- * field. */
 static const char *
 help_of(const char *name)
 {
@@ -249,13 +247,13 @@ help_of(const char *name)
         {"lawn_leased", "Events leased to workers."},
         {"lawn_dead", "Events that used up their tries."},
         {"lawn_pushed_total", "Events pushed."},
-        {"lawn_fired_total", "Events delivered when due."},
+        {"lawn_fired_total", "Events delivered by POLL or to sinks."},
         {"lawn_dropped_total", "Events dropped because the queue was full."},
-        {"lawn_missed_total", "Periods that recurring events missed."},
+        {"lawn_missed_total", "Periods that repeating events missed."},
         {"lawn_leased_total", "Leases granted."},
         {"lawn_redelivered_total", "Events leased again."},
         {"lawn_acked_total", "Leased events acknowledged."},
-        {"lawn_dead_total", "Events that became dead."},
+        {"lawn_dead_total", "Events moved to dead letter streams."},
         {"lawn_handed_total", "Events delivered to sinks."},
         {"lawn_sink_errors", "Errors of sinks and dead letter streams."},
         {"lawn_late_ms_p50", "Lateness of events, median."},

@@ -44,7 +44,6 @@ fail(struct top_node *node, int error)
     return -error;
 }
 
-/* Opens a non-blocking socket and begins to connect. */
 static int
 begin_connect(struct top_node *node, int family, const struct sockaddr *address,
               socklen_t size)

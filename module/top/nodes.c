@@ -96,7 +96,6 @@ next_word(char **line)
     return word;
 }
 
-/* Returns true if a comma-separated list contains this word. */
 static bool
 list_has(const char *list, const char *word)
 {

@@ -1,8 +1,8 @@
 /* queues.c - the queues of a server and their reported data.
  *
  * A queue is kept between rounds, because rates are differences. A counter that
- * decreased was restarted with its key or its server; it has no rate then.
- * Cost: O(1) to find a queue; O(queues) to remove deleted ones.
+ * decreased was restarted and has no rate. Cost: O(1) to find a queue;
+ * O(queues) to remove deleted ones.
  */
 #include "top.h"
 
@@ -22,17 +22,19 @@ const struct top_field_names top_fields[TOP_FIELDS] = {
     [TOP_OLDEST] = {"oldest-due", "oldest_due_ms",
                     "time since the oldest due event became due"},
     [TOP_PUSHED] = {"pushed", "pushed_total", "events pushed"},
-    [TOP_FIRED] = {"fired", "fired_total", "events delivered when due"},
+    [TOP_FIRED] = {"fired", "fired_total",
+                   "events delivered by POLL or to the sink"},
     [TOP_ACKED] = {"acked", "acked_total", "leased events acknowledged"},
     [TOP_REDELIVERED] = {"redelivered", "redelivered_total",
                          "events leased again"},
     [TOP_HANDED] = {"handed", "handed_total", "events delivered to the sink"},
     [TOP_MISSED] = {"missed", "missed_total",
-                    "periods that recurring events missed"},
+                    "periods that repeating events missed"},
     [TOP_DROPPED] = {"dropped", "dropped_total",
                      "events dropped because the queue was full"},
     [TOP_LEASES] = {"leased-total", "leased_total", "leases granted"},
-    [TOP_DIED] = {"dead-total", "dead_total", "events that became dead"},
+    [TOP_DIED] = {"dead-total", "dead_total",
+                  "events moved to the dead letter stream"},
     [TOP_ERRORS] = {"sink-errors", "sink_errors_total",
                     "errors of the sink or the dead letter stream"},
     [TOP_LATE_P50] = {"late-p50-ms", "late_ms_p50", "lateness, median"},
@@ -234,7 +236,6 @@ set_field(struct top_queue *queue, const struct resp_value *name,
     }
 }
 
-/* Returns the growth rate of a counter; negative if unknown. */
 static double
 rate_of(int64_t before, int64_t after, uint64_t ns)
 {

@@ -3,8 +3,7 @@
  * A reply is read in two passes. The first checks its structure while the bytes
  * arrive, each byte once. When the reply is complete, the second builds its
  * values in one block. So no memory is allocated for data that a reply only
- * announces, and incomplete replies are never returned. After a protocol error
- * the position in the stream is unknown: the caller must close the connection.
+ * announces. After a protocol error the caller must close the connection.
  */
 #include "resp.h"
 
@@ -158,8 +157,8 @@ pass(struct resp_reader *reader)
     return *line == '*' ? enter(reader, number) : 1;
 }
 
-/* Builds the value at *at, and advances *at. The value is known to be complete
- * and well-formed; arrays are nested at most RESP_DEPTH deep. */
+/* Builds the value at *at, which is complete and well-formed, and advances
+ * *at. */
 static void
 build(struct resp_reader *reader, size_t *at, struct resp_value *value,
       size_t *used)

@@ -2,8 +2,8 @@
  * to a buffer, and parses replies from one. The caller moves the bytes between
  * buffers and socket.
  *
- * The peer may be anything, so a reply is limited in bytes, values and depth.
- * Cost: O(1) for each byte, however the bytes are divided.
+ * The peer is not trusted, so a reply is limited in bytes, values and depth.
+ * O(1) for each byte, however the bytes are divided.
  */
 #ifndef LAWN_MODULE_RESP_H
 #define LAWN_MODULE_RESP_H
@@ -67,7 +67,6 @@ void resp_writer_fini(struct resp_writer *writer);
 /* Returns a buffer for up to *room bytes, at least 4096; NULL if memory
  * allocation fails. Invalidates the last reply. */
 char *resp_room(struct resp_reader *reader, size_t *room);
-/* Reports that this number of bytes was received. */
 void resp_came(struct resp_reader *reader, size_t size);
 
 /* Parses the next reply. Returns 1 if it is complete; it is valid until the

@@ -200,7 +200,6 @@ fit_columns(struct table *table, size_t columns)
     }
 }
 
-/* Prints a line, cut to the width of the screen. */
 static void put_line(const struct table *table, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -331,8 +330,8 @@ put_totals(const struct table *table)
              ms_cell(find_most(top, "lawn_late_ms_max")).s, wakes.s);
 }
 
-/* Returns where an error occurred, and removes the prefix by which the server
- * marks errors of dead letter streams. */
+/* Returns where an error occurred, and removes the prefix of errors of dead
+ * letter streams. */
 static const char *
 error_source(const struct top_queue *queue, const char **error)
 {
@@ -369,8 +368,6 @@ put_troubles(const struct table *table, size_t most)
     return told;
 }
 
-/* Returns the number of servers to show on a screen with this number of
- * rows. */
 static size_t
 count_shown(const struct top *top, size_t rows)
 {

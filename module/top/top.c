@@ -1,9 +1,8 @@
 /* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
  * All servers are queried concurrently, and the data received so far is shown
- * at the end of each interval. A slow server continues its round meanwhile, and
- * one that does not answer delays no other. Only the first table waits for all
- * servers, at most --timeout. See top.h for an overview of the files.
+ * at the end of each interval. A slow server delays no other. Only the first
+ * table waits for all servers, at most --timeout. See top.h for an overview.
  */
 #include "top.h"
 
@@ -54,7 +53,6 @@ read_clock(struct top *top)
         (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_nsec / 1000000;
 }
 
-/* Polls the sockets, at most until a time. */
 static void
 poll_links(struct top *top, struct pollfd *polls, uint64_t until)
 {
@@ -117,7 +115,6 @@ count_answers(const struct top *top)
     return answered;
 }
 
-/* Prints the errors to stderr. */
 static void
 complain(const struct top *top)
 {
@@ -180,7 +177,6 @@ begin_round(struct top *top, struct pollfd *polls)
     return count_answers(top) < top->count ? VERBS_INPUT : VERBS_OK;
 }
 
-/* Displays, waits and queries until a signal arrives. */
 static int
 watch(struct top *top, struct pollfd *polls, bool screen)
 {
@@ -365,12 +361,11 @@ const struct options_verb top_verb = {
     .name = "top",
     .summary = "watch the queues of Redis and Valkey servers with lawn.so",
     .details =
-        "Shows the queues of servers that have loaded the module lawn: the\n"
+        "Shows the queues of servers that have loaded the module lawn.so: the\n"
         "number of waiting, due and leased events; the number pushed, fired\n"
         "and acknowledged per second; and how late events are. For a\n"
-        "cluster, the URL of one node is enough. On a terminal it redraws\n"
-        "one table; otherwise it prints a table per interval. Ctrl-C ends\n"
-        "it.\n"
+        "cluster, the URL of one node is enough. On a terminal the table is\n"
+        "redrawn; otherwise each interval prints a table. Ctrl-C ends it.\n"
         "\n"
         "A URL is redis://[user[:password]@]host[:port][/db] or host:port,\n"
         "by default redis://127.0.0.1:6379; for a Unix socket, unix:///path\n"

@@ -1,15 +1,14 @@
 /* top.h - "lawn top": servers, their queues, and the display.
  *
  * A node is one server: given by a URL, or found through a cluster. It is
- * queried in rounds. A round is a conversation, in which a reply may lead to
- * further commands (conversation.c). All nodes are served concurrently with
- * poll() (top.c). The results are printed as a table (table.c), as JSON or for
- * Prometheus (export.c).
+ * queried in rounds (conversation.c), in which a reply may lead to further
+ * commands. All nodes are served concurrently with poll() (top.c). The results
+ * are printed as a table (table.c), as JSON or for Prometheus (export.c).
  *
  * The load on a server per round is limited: TOP_PAGES calls of SCAN, and
- * TOP_ASKED queues. If there are more queues, they are queried in turn; those
- * that are shown, each time. With --once all are queried, for at most
- * TOP_SEARCH.
+ * TOP_ASKED queues. If there are more queues, those that are shown are queried
+ * in each round, and the others in turn. With --once all are queried, for at
+ * most TOP_SEARCH.
  */
 #ifndef LAWN_MODULE_TOP_H
 #define LAWN_MODULE_TOP_H

@@ -2,10 +2,12 @@
  * redis://[user[:password]@][host][:port][/db], unix://[user[:password]@]/path,
  * or a path.
  *
- * The password is overwritten in the text, which is the process's argument, so
- * that a list of processes shows it only during the start.
+ * The password is overwritten in the process's argument, so that a list of
+ * processes shows it only during the start.
  */
 #include "top.h"
+
+#include "../../src/base/decimal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +40,8 @@ find_at(char *rest)
     return at;
 }
 
-/* Hides all up to the last @: in an invalid URL, everything before it may be
- * part of a password. */
+/* Hides all up to the last @: in an invalid URL, all of it may be part of a
+ * password. */
 void
 top_url_hide(char *text)
 {
@@ -92,14 +94,14 @@ copy_decoded(char **out, const char *from, size_t size, bool decode)
 }
 
 static bool
-is_number(const char *text, size_t size, unsigned long least,
-          unsigned long most)
+is_number(const char *text, size_t size, uint64_t least, uint64_t most)
 {
-    if (size == 0 || size > 6 || strspn(text, "0123456789") < size) {
-        return false;
-    }
-    unsigned long number = strtoul(text, NULL, 10);
-    return number >= least && number <= most;
+    uint64_t number = 0;
+
+    return size > 0 && size <= 6 &&
+           lawn__decimal_read(text, text + size, most, &number) ==
+               text + size &&
+           number >= least;
 }
 
 /* Parses user:password@; either part may be missing. */
@@ -171,7 +173,6 @@ read_place(struct top_url *url, const char *rest)
     return NULL;
 }
 
-/* Uses the password of the environment if the URL has none. */
 static const char *
 add_password(struct top_url *url)
 {

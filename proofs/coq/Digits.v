@@ -95,7 +95,8 @@ Proof.
   unfold reaches, between. intros H1 H2 H. pose proof (from_mono (l + 1) _ _ H1). lia.
 Qed.
 
-(* The slots of a level, counted from the base, are those up to a time. *)
+(* Around the circle, the slot of a time is as many slots ahead of the base as there
+   are slots of the level from the base to the time. *)
 Lemma ahead_slot l base t : base <= t -> between l base t < slots ->
   ahead l base (slot l t) = between l base t.
 Proof.

@@ -360,7 +360,8 @@ Definition look (s : lawn) : lawn :=
        | Some _ => settle_all s
        end.
 
-(* next.c: lawn_next(), if it may not: it returns a time that the index allows. *)
+(* next.c: lawn_next(), if it may not examine all entries that it needs: it returns a
+   time that the index allows. *)
 Definition peek (t : N) (s : lawn) : lawn :=
   match mode s with
   | Some _ => s

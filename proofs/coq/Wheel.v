@@ -2,12 +2,13 @@
    timer at a time, timers of one deadline stay in the order of their starts. So they
    can be one list, as in Model.v.
 
-   A wheel gives the list of each level, slot and number of a list in the slot. From
-   the code: insert is insert_unqueued() and index_last_tick(), and take is
-   lawn__list_remove() of any timer; move is move_timer(), with the last timer of a
-   list, which becomes the first of the other; front is the change that scan_list()
-   and note_early_timer() make; pass is lawn__index_set_base(). proofs/cbmc proves of
-   move_timer() that it passes no slot with timers of the deadline. *)
+   A slot has several numbered lists. A wheel is a function: it returns the list with
+   a level, a slot and a number. From the code: insert is insert_unqueued() and
+   index_last_tick(), and take is lawn__list_remove() of any timer; move is
+   move_timer(), with the last timer of a list, which becomes the first of the other;
+   front is the change that scan_list() and note_early_timer() make; pass is
+   lawn__index_set_base(). proofs/cbmc proves of move_timer() that it passes no slot
+   with timers of the deadline. *)
 
 From Coq Require Import NArith List Bool Arith Lia.
 From Lawn Require Import Model Basics Digits.

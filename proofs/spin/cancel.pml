@@ -34,7 +34,7 @@
 #define MAIL 4
 #define REQ 8
 #define CLAIM 16
-#define DUE 32
+#define DUE 32 /* or LATE: times are not modeled */
 #define FLAGS 63
 #define HELD (LAWN | MAIL)
 #define SHARD 64
@@ -369,7 +369,7 @@ take_next:
         :: seen & REQ ->
             if
             :: true -> late = 0
-            :: true -> late = DUE /* not overtaken */
+            :: true -> late = DUE
             fi;
             atomic {
                 if

@@ -8,8 +8,8 @@
  * mailboxes. Names are those of src/workers; README.md maps lines to code.
  *
  * Proved: no mailbox is closed when a start that has claimed the timer posts to
- * it; each accepted start ends once; a call that found a claim and did nothing
- * found an accepted start [C1 C2]; all threads end. */
+ * it; each accepted start ends once; if a call does nothing because it finds a
+ * claim, a start was accepted [C1 C2]; all threads end. */
 #ifndef THREADS
 #define THREADS 2
 #endif

@@ -16,7 +16,7 @@
 #endif
 #define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the shard is being moved */
+#define MOVING 3  /* lawn__handover_marker: the shard is being moved */
 #define CLOSER 4
 
 /* Values of arrivals other than a shard. */
@@ -64,7 +64,7 @@ inline take_lock() { atomic { !lock -> lock = 1 } }
 
 inline unpark(whom) {
     if
-    :: whom == 0 || whom == NOBODY || whom == CLOSER
+    :: whom == 0 || whom == MOVING || whom == CLOSER
     :: else ->
         atomic { was = token[whom]; token[whom] = 1 };
         if
@@ -184,7 +184,7 @@ inline adopt() {
             atomic {
                 to = link[head];
                 link[head] = 0;
-                assert(runs[head] == NOBODY && !done[me]);
+                assert(runs[head] == MOVING && !done[me]);
                 shards[me] = shards[me] | BIT(head);
                 runs[head] = me;
                 head = to;
@@ -204,7 +204,7 @@ inline release_shards() {
         if
         :: (shards[me] & BIT(p)) && owner[p] != me ->
             shards[me] = shards[me] & ~BIT(p);
-            runs[p] = NOBODY;
+            runs[p] = MOVING;
             GIVE(p)
         :: else
         fi;
@@ -372,7 +372,7 @@ returned:
     atomic { who = runs[p]; kept = owner[p] }; \
     owner[p] = whom; \
     assert(who != 0); /* here a shard always has a worker */ \
-    who = (who == NOBODY -> kept : who); \
+    who = (who == MOVING -> kept : who); \
     control[who] = 1; \
     unpark(who); \
     atomic { who = 0; kept = 0; was = 0 }

@@ -3,15 +3,15 @@
  *
  * Two workers have a shard each; the set is closed at any moment, and due
  * timers fire before the workers end. KIND 0: a timer in the mailbox of the
- * second shard belongs to the first, and a thread posts one to the first shard
- * that belongs to the second. The worker that takes it forwards it, maybe to a
- * worker that has ended. KIND 1: a timer is posted to the first shard. Its
- * callback stops another timer, which is on the second lawn and due later, and
- * waits until that is released. KIND 2: the same, but the second worker is a
- * thread of the caller, which may use its lawn until it is detached, at any
- * moment after it has ended. Time does not advance. The state word of a timer
- * is modeled in cancel.pml and move.pml; here each change of it is one step,
- * and earlier starts are in the mailbox already.
+ * second shard must move to the first. Another timer, which a thread posts to
+ * the first shard, must move to the second. The worker that takes such a timer
+ * forwards it, maybe to a worker that has ended. KIND 1: a timer is posted to
+ * the first shard. Its callback stops another timer, which is on the second
+ * lawn and due later, and waits until that is released. KIND 2: the same, but
+ * the second worker is a thread of the caller, which may use its lawn until it
+ * is detached, at any moment after it has ended. Time does not advance. The
+ * state word of a timer is modeled in cancel.pml and move.pml; here each
+ * change of it is one step, and earlier starts are in the mailbox already.
  *
  * Proved: a shard is run by one worker at a time, and by none that has ended
  * [C4 C8]; each timer ends once [C1]; a due timer that was posted before the
@@ -24,7 +24,7 @@
 #endif
 #define SHARDS 2
 #define WORKERS 2 /* 1 and 2; 0 is NULL */
-#define NOBODY 3  /* lawn__worker_nobody: the shard is being moved */
+#define MOVING 3  /* lawn__handover_marker: the shard is being moved */
 #define CLOSER 4
 #define BIT(i) (1 << (i))
 
@@ -132,7 +132,7 @@ inline adopt() {
     :: arrivals[me] == 0
     :: else ->
         atomic {
-            assert(!shut[me] && arrivals[me] == BIT(1) && runs[1] == NOBODY);
+            assert(!shut[me] && arrivals[me] == BIT(1) && runs[1] == MOVING);
             arrivals[me] = 0;
             shards[me] = shards[me] | BIT(1)
         };
@@ -306,7 +306,7 @@ inline detach() {
     };
     /* lawn__worker_leave() -> release_shards() */
     assert(shut[me] && shards[me] == BIT(1));
-    atomic { shards[me] = 0; runs[1] = NOBODY };
+    atomic { shards[me] = 0; runs[1] = MOVING };
     /* lawn__worker_hand_over() */
     if
     :: owner[1] == 0 -> runs[1] = 0

@@ -10,8 +10,9 @@
   @ logic integer wp_clz(integer x) reads \nothing;
   @ logic integer wp_ctz(integer x) reads \nothing;
   @ axiom wp_xor_63: \forall integer c; 0 <= c <= 63 ==> 0 <= (63 ^ c) <= 63;
-  @ // WP uses these axioms only for goals that name one of the functions, so
-  @ // an assertion of this predicate, which is always true, comes before an and.
+  @ // WP uses these axioms only for goals that name one of the functions here.
+  @ // So the code asserts this predicate, which is always true, where a proof
+  @ // needs the axiom wp_and.
   @ predicate wp_and_below(integer x, integer m) reads \nothing;
   @ axiom wp_and_always: \forall integer x, m; wp_and_below(x, m);
   @ axiom wp_and: \forall integer x, m; 0 <= x && 0 <= m ==>

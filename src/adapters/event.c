@@ -25,10 +25,9 @@ on_timer(evutil_socket_t fd, short events, void *context)
     (void)lawn_loop_woken(host->loop);
 }
 
-/* libevent counts from the time when it woke, and its clock may lag by some
- * milliseconds. So it may wake the loop early by that much. Then the loop waits
- * for the remaining time. libevent rounds up to milliseconds, so this does not
- * spin. */
+/* libevent counts from the time when it woke, so it may wake the loop some
+ * milliseconds early. Then the loop waits for the remaining time. libevent
+ * rounds up to milliseconds, so this does not spin. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

@@ -22,7 +22,7 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
 }
 
 /* GLib counts in microseconds and truncates. To avoid waking early, the wait is
- * rounded up, and one microsecond is added. */
+ * rounded up, plus one microsecond. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

@@ -27,9 +27,9 @@ on_timer(sd_event_source *source, uint64_t when, void *context)
 }
 
 /* The loop's clock may be a custom one. So this adds the wait to the time of
- * the source's clock, and rounds up to avoid waking early. The setters allocate
- * nothing. They fail only if sd-event has finished, or in the child after a
- * fork; sd-event does not run then. */
+ * the source's clock, and rounds up to avoid waking early. The setters fail
+ * only if sd-event has finished, or in the child after a fork; sd-event does
+ * not run then. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

@@ -1,18 +1,17 @@
 /* uring.c - wakes a loop by a timeout of an io_uring.
  *
  * A timeout in flight is changed by another request, which fails if the timeout
- * has expired meanwhile. The timeout and the change complete in any order. To
- * avoid this race, at most one change is in progress, and further changes wait
- * for its completion:
+ * has expired meanwhile. The two complete in any order. So at most one change
+ * is in progress, and further changes wait for its completion:
  *
  *   flight    the timeout was prepared and has not completed
  *   changing  a change of the timeout was prepared and has not completed
  *   dying     the timeout was canceled and is about to complete
  *
- * Each change completes as soon as it is submitted, so the waits are short. The
- * kernel reads the time when the request is submitted, which may be long after
- * it was prepared. So timeout and change have separate timespecs, which are not
- * modified until the request has completed.
+ * Each change completes as soon as it is submitted. The kernel reads the time
+ * when the request is submitted, which may be long after it was prepared. So
+ * timeout and change have separate timespecs, which do not change until the
+ * request has completed.
  */
 #include <lawn_uring.h>
 
@@ -38,13 +37,12 @@ struct lawn_uring {
     struct __kernel_timespec change_wait;
 };
 
-/* Gives each loop its own user_data, so that a loop does not handle completions
- * of a freed one. */
+/* Gives each loop its own user_data, because completions of a freed loop may
+ * arrive. */
 static atomic_uint last_number;
 
-/* Returns the time until `when`. The kernel counts from the submission, so the
- * timeout is not early. An absolute time would be wrong if the kernel's clock
- * differs, as in a time namespace. */
+/* Returns the time until `when`. An absolute time would be wrong if the
+ * kernel's clock differs, as in a time namespace. */
 static struct __kernel_timespec
 time_until(const struct lawn_uring *host, uint64_t when)
 {
@@ -56,9 +54,8 @@ time_until(const struct lawn_uring *host, uint64_t when)
         .tv_nsec = (long long)(wait % LAWN_LOOP_SECOND)};
 }
 
-/* Returns an entry of the submission queue. Returns NULL if the queue is full
- * and the kernel does not accept entries now, for example because completions
- * are pending. */
+/* Returns an entry of the submission queue, or NULL if the queue is full and
+ * the kernel does not accept entries now. */
 static struct io_uring_sqe *
 get_entry(struct io_uring *ring)
 {
@@ -71,8 +68,7 @@ get_entry(struct io_uring *ring)
     return sqe;
 }
 
-/* Sets the timeout to the wanted time. If that is not possible now, it is done
- * at the next completion. */
+/* Sets the timeout to the wanted time, now or at the next completion. */
 static void
 sync_timeout(struct lawn_uring *host)
 {
@@ -133,9 +129,8 @@ lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe)
         host->flight = host->dying = false;
         bool woken = host->wanted != LAWN_NEVER && (res == -ETIME || res == 0);
         if (res != -ECANCELED) {
-            /* The timeout has expired, or the kernel has rejected it. It would
-             * reject the same timeout again, so wait until the loop requests
-             * another wake-up. */
+            /* The timeout has expired, or the kernel has rejected it and would
+             * do so again. Wait until the loop requests another wake-up. */
             host->wanted = LAWN_NEVER;
         }
         if (woken) {
@@ -200,8 +195,8 @@ lawn_uring_free(struct lawn_loop *loop)
             (void)sched_yield();
         } while (submitted >= 0 && io_uring_sq_ready(host->ring) > 0);
     }
-    /* Requests that the kernel did not accept still point to a timespec in
-     * host: leak it rather than free it. */
+    /* Requests that the kernel did not accept still point into host: leak it
+     * rather than free it. */
     if (submitted >= 0) {
         free(host);
     }

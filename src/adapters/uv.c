@@ -37,9 +37,8 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
     struct lawn_uv *host = context;
     uint64_t now = lawn_loop_update(loop);
     /* libuv counts from uv_now(), the time when it last woke, in whole
-     * milliseconds. It fires as soon as its clock, also in whole milliseconds,
-     * has reached the sum. So the time since uv_now() is added to the wait, and
-     * the sum is rounded up: it is never early. */
+     * milliseconds. So the time since uv_now() is added to the wait, and the
+     * sum is rounded up: it is never early. */
     uint64_t awake = uv_hrtime() - uv_now(host->timer.loop) * LAWN_LOOP_MS;
 
     (void)uv_timer_stop(&host->timer);
@@ -83,7 +82,6 @@ lawn_uv_new(struct uv_loop_s *uv, const struct lawn_loop_options *options)
     return host->loop;
 }
 
-/* Frees the host when both its handles are closed. */
 static void
 on_close(uv_handle_t *handle)
 {

@@ -2,9 +2,7 @@
  *
  * LAWN_ASSERT is for conditions that only a bug in the library or its caller
  * can violate. Unless NDEBUG is defined, a failed assertion prints file, line,
- * function and a message, and calls abort(); with LAWN_FREESTANDING it traps,
- * because it cannot print. Errors that a user, a clock, an allocator or a file
- * can cause are handled, not asserted.
+ * function and a message, and calls abort(). With LAWN_FREESTANDING it traps.
  */
 #ifndef LAWN_BASE_ASSERTION_H
 #define LAWN_BASE_ASSERTION_H

@@ -1,8 +1,8 @@
 /* blades.c - the table of blades: see blades.h. */
 #include "internal.h"
 
-/* Returns the number of blades, including spare ones, for this number of TTLs;
- * 0 means the default. */
+/* Returns the number of blades, including spare ones, for `wanted` TTLs; 0
+ * means the default. */
 size_t
 lawn__blades_count(size_t wanted)
 {
@@ -35,7 +35,6 @@ lawn__blades_init(struct lawn_blades *blades, struct lawn_blade *all,
     }
 }
 
-/* Returns the first blade of the set of a blade. */
 static inline struct lawn_blade *
 find_set(const struct lawn_blades *blades, const struct lawn_blade *blade)
 {
@@ -55,7 +54,6 @@ find_in_set(struct lawn_blade *set, uint64_t ttl)
     return NULL;
 }
 
-/* Returns the blade of the TTL, or NULL. */
 struct lawn_blade *
 lawn__blades_find(const struct lawn_blades *blades, uint64_t ttl,
                   uint64_t deadline)
@@ -86,7 +84,7 @@ find_free(const struct lawn_blades *blades, struct lawn_blade *home)
     return NULL;
 }
 
-/* Returns a free blade for a TTL, or NULL. */
+/* Returns a free blade that the TTL may use, or NULL. */
 struct lawn_blade *
 lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
                    uint64_t deadline)

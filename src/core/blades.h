@@ -1,19 +1,19 @@
 /* blades.h - the table of blades: maps a TTL to a queue of timers.
  *
  * The table never grows. The hash of a TTL selects two blades, its home and a
- * second one far away; the TTL may use any blade of the two sets of four that
- * contain them. An empty blade is free for any TTL. The table has twice as many
- * blades as the number of TTLs it was made for; up to that number, almost every
- * TTL finds a blade. The timers of a TTL that finds none go into the index
- * individually. That costs no more than a timing wheel, so a flood of distinct
- * TTLs does no harm, even if they are chosen to collide [P8].
+ * second home far away. The TTL may use any blade of the two sets of four that
+ * contain its homes. An empty blade is free for any TTL. The table has twice as
+ * many blades as the number of TTLs it was made for; up to that number, almost
+ * every TTL finds a blade. The timers of a TTL that finds none are inserted
+ * into the index individually. That costs no more than a timing wheel, so a
+ * flood of distinct TTLs does no harm, even if they are chosen to collide [P8].
  *
  * STRIPES. Draining a queue of a million timers in scattered memory is slow:
  * the address of each timer is in the previous one, so the processor waits for
  * memory each time. Therefore a TTL may have several blades, in adjacent sets,
- * selected by the low bits of the deadline; draining them follows several
- * chains at once. The selection depends on TTL and deadline only, so timers
- * with the same TTL and deadline share a blade, and P4 holds.
+ * selected by the low bits of the deadline. Draining them follows several
+ * chains at once. Timers with the same TTL and deadline share a blade, so P4
+ * holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
@@ -25,15 +25,15 @@
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
 #define LAWN_BLADES_DEFAULT 1024u
-/* Blades after the last home, for its stripes. */
+/* Blades after the last home, for the stripes of that home. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 /* From this number of homes on, the second home can be moved to the other half
  * of the table. */
 #define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
-/* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade was never
- * used. indexed_at is the time of the blade's index entry, or LAWN_NEVER
- * if it has none. */
+/* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade was
+ * never used. indexed_at is the time of the blade's index entry, or LAWN_NEVER
+ * without one. */
 struct lawn_blade {
     struct lawn_link queue;
     uint64_t ttl;
@@ -45,15 +45,15 @@ struct lawn_blades {
     uint32_t count;  /* homes and spare blades */
     uint32_t homes;  /* a power of two */
     uint32_t shift;  /* 64 - log2(homes) */
-    uint32_t stripe; /* 0, or the mask for deadline * WAYS, added to the home */
+    uint32_t stripe; /* 0, or a mask: home += (deadline * WAYS) & stripe */
 };
 
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
                    "a set fills two cache lines");
 
-/* The leading bits of the product with an odd constant distinguish TTLs that
- * differ in few bits. Of the constants tried, this one causes the fewest
- * collisions among common TTLs: round numbers of seconds to nanoseconds. */
+/* The leading bits of the product distinguish TTLs that differ in few bits. Of
+ * the constants tried, this one causes the fewest collisions among common TTLs:
+ * round numbers of seconds to nanoseconds. */
 static inline uint64_t
 lawn__blades_hash(uint64_t ttl)
 {
@@ -78,9 +78,9 @@ lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
     return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
 }
 
-/* Returns the hash of the second home: other bits of the hash become the
- * leading ones. If both homes would be too close, the second moves to the other
- * half of the table, provided the table is large enough. */
+/* Returns the hash of the second home, which has other leading bits. If both
+ * homes would be too close, the second moves to the other half of the table,
+ * provided the table is large enough. */
 static inline uint64_t
 lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 {

@@ -2,7 +2,7 @@
  * violated.
  *
  * It is written from the list in internal.h, not from the code that maintains
- * the invariants: it recomputes what the other files cache, by simple loops.
+ * the invariants: simple loops recompute the values that the other files cache.
  */
 #include "internal.h"
 

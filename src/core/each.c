@@ -2,18 +2,16 @@
  * lawn.
  *
  * Timers with the same TTL and deadline are visited in the order in which they
- * fire: unqueued timers, then blades [P4]. If a TTL has several
- * blades (stripes), their timers are merged in the order of deadlines. If the
- * blades were visited one after the other, the deadlines would not ascend, and
- * the timers could not be appended to a single blade of another lawn.
+ * fire: unqueued timers, then blades [P4]. If a TTL has several blades
+ * (stripes), their timers are merged in the order of deadlines. Then the caller
+ * can append them to a single blade of another lawn.
  *
- * All timers due at LAWN_LAST are in one list, so
- * they may be visited at any point.
+ * All timers due at LAWN_LAST are in one list, so they may be visited at any
+ * point.
  */
 #include "internal.h"
 
-/* The maximum number of blades of one TTL: one per stripe at its home, and as
- * many at its second home. */
+/* The maximum number of blades of one TTL: one per stripe at each home. */
 #define LAWN_EACH_BLADES (2u * LAWN_BLADES_STRIPES)
 
 struct lawn_visiting {
@@ -33,8 +31,8 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the blades with timers of the TTL from the sets of all stripes that
- * begin at home, except those in the sets that begin at but. */
+/* Collects the blades with timers of the TTL from the sets of all stripes of
+ * `home`, except sets that are also stripes of `but`. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)
@@ -52,7 +50,6 @@ collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
     return many;
 }
 
-/* Collects all blades with timers of the TTL. */
 static uint32_t
 collect_blades(const struct lawn_blades *blades, uint64_t ttl,
                const struct lawn_link **queues)

@@ -13,7 +13,6 @@ lawn__index_clamp_bits(unsigned wanted)
     return wanted < LAWN_INDEX_BITS_MIN ? LAWN_INDEX_BITS_MIN : wanted;
 }
 
-/* Returns the number of lists of unqueued timers per slot. */
 size_t
 lawn__index_count_lists(unsigned slot_bits)
 {
@@ -29,7 +28,6 @@ count_levels(unsigned slot_bits)
     return (64 - slot_bits + bits - 1) / bits + 1;
 }
 
-/* Returns the number of slots of all levels together. */
 size_t
 lawn__index_count_slots(unsigned slot_bits)
 {
@@ -42,7 +40,6 @@ count_level_words(unsigned slot_bits)
     return slot_bits < 6 ? 1 : (size_t)1 << (slot_bits - 6);
 }
 
-/* Returns the number of 64-bit words of the bitmap of slots. */
 size_t
 lawn__index_count_words(unsigned slot_bits)
 {
@@ -132,7 +129,7 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
     }
 }
 
-/* A slot of a higher level than 0, which must be empty. */
+/* The slot is of a higher level than 0 and must be empty. */
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->earliest[slot], index->levels,
   @     index->occupied[0 .. lawn_index_words(index) - 1];
@@ -164,8 +161,7 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
     }
 }
 
-/*@ // The index, and a blade in separate memory; a valid blade number or NONE;
-  @ // a blade that is not the first of any slot.
+/*@ // The index is valid, and the blade is in separate memory.
   @ predicate lawn_index_joined(struct lawn_index *index,
   @                            struct lawn_blade *all, integer number) =
   @     lawn_index_sized(index) && 0 <= number < lawn_index_blades(index) &&
@@ -175,8 +171,10 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
   @                index->earliest + (0 .. lawn_index_all(index) - 1),
   @                index->occupied + (0 .. lawn_index_words(index) - 1),
   @                index->entry + (0 .. lawn_index_blades(index) - 1));
+  @ // A valid blade number, or NONE.
   @ predicate lawn_index_blade(struct lawn_index *index, integer number) =
   @     number == LAWN_INDEX_NONE || 0 <= number < lawn_index_blades(index);
+  @ // The blade is not the first of any slot.
   @ predicate lawn_index_free(struct lawn_index *index, integer number) =
   @     \forall integer s; 0 <= s < lawn_index_all(index) ==>
   @         lawn_index_blade(index, index->first[s]) && index->first[s] != number;
@@ -221,7 +219,7 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
   @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
   @*/
 
-/* Inserts a blade's entry with this time. The blade must be in no slot. */
+/* Inserts a blade's entry with this time. The blade must not have an entry. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires lawn_index_leveled(index) && time >= index->base;
   @ requires lawn_index_free(index, number);
@@ -255,8 +253,8 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     lawn__index_note(index, slot, time);
 }
 
-/* Removes a blade from its slot. The slot remains marked until it is
- * reached. */
+/* Removes a blade's entry from its slot. The slot remains marked until the base
+ * reaches it. */
 /*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
   @ requires index->entry[number].slot < lawn_index_all(index);
   @ requires lawn_index_blade(index, index->entry[number].next);
@@ -401,8 +399,17 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
         index->count--;
     } else {
         /*@ assert free: lawn_index_free(index, number); */
+        /*@ assert deadline: ((struct lawn_timer *)queue->next)->deadline ==
+          @     \at(((struct lawn_timer *)all[number].queue.next)->deadline, Pre);
+          @*/
+        /*@ assert place: lawn_index_place(index,
+          @     ((struct lawn_timer *)queue->next)->deadline) ==
+          @     \at(lawn_index_place(index,
+          @         ((struct lawn_timer *)all[number].queue.next)->deadline), Pre);
+          @*/
         link_blade(index, all, number, lawn__link_deadline(queue->next));
-        /* The timer after the next one to fire: in the cache by then. */
+        /* Prefetches the second timer; it will be in the cache when the first
+         * fires. */
         LAWN_PREFETCH(queue->next->next);
     }
 }

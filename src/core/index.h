@@ -9,24 +9,23 @@
  *      [ current half ][ next half ]            slots of 1 tick
  *      [ current slot ][ next slot ][   ][   ]  slots of 8 ticks
  *
- * The slots of a level are used in turn: those of the half that contains the
- * base, and those of the next half. A time is inserted at the lowest level that
- * reaches it. When the base comes to the slot before a slot X of a higher
- * level, the level below reaches all of X. From then on, nothing is inserted
- * into X, and its entries may move down. X must be empty when the base gets
- * there. So the entries of X can move a few at a time, while the base passes
- * through the slot before it. A time moves at most once per level, however far
- * the clock jumps; the ticks in between are never visited.
+ * A level uses its slots in turn: those of the half that contains the base, and
+ * those of the next half. A time is inserted at the lowest level that reaches
+ * it. When the base reaches the slot before a slot X of a higher level, the
+ * level below reaches all of X. From then on, no time is inserted into X, and
+ * its entries move down, a few at a time, while the base passes through the
+ * slot before X. X must be empty when the base gets there. However far the
+ * clock jumps, a time moves at most once per level, and the ticks in between
+ * are never visited.
  *
- * Timers with the same deadline must keep their order [P4]. Those started
- * earlier are at the same or at a higher level. So entries move from the end
- * of a list to the beginning of another.
+ * Timers with the same deadline must keep their order [P4]. Of two such timers,
+ * the one started earlier is at the same or at a higher level. So entries move
+ * from the end of a list to the beginning of another.
  *
  * A slot has a list of blade entries, linked by blade numbers, and a few lists
  * of unqueued timers, chosen by a hash of the deadline. With several lists,
  * opening a slot follows several chains of pointers at once, which hides the
- * latency of memory. Timers with the same deadline are in the same list of a
- * slot.
+ * latency of memory.
  */
 #ifndef LAWN_CORE_INDEX_H
 #define LAWN_CORE_INDEX_H
@@ -35,18 +34,18 @@
 
 struct lawn_blade;
 
-/* log2 of the slots per level. */
+/* log2 of the number of slots per level. */
 #define LAWN_INDEX_BITS_MIN 4u
 #define LAWN_INDEX_BITS_MAX 8u
 #define LAWN_INDEX_BITS_DEFAULT 8u
 #define LAWN_INDEX_LEVELS_MAX 21u
-/* Lists of unqueued timers per slot. Below 6 bits there is 1, to save
- * memory. */
+/* Lists of unqueued timers per slot. A level of fewer than 2^6 slots has one
+ * list per slot, to save memory. */
 #define LAWN_INDEX_LISTS_MAX 4u
 /* Means "no slot" or "no blade". */
 #define LAWN_INDEX_NONE UINT16_MAX
 
-/* The previous and next entry of the same slot, by blade number; the slot. */
+/* The blade numbers of the adjacent entries in the same slot, and the slot. */
 struct lawn_index_entry {
     uint16_t next;
     uint16_t prev;
@@ -55,17 +54,17 @@ struct lawn_index_entry {
 
 struct lawn_index {
     uint64_t base;
-    uint64_t horizon; /* no slot of a higher level that is marked begins before
+    uint64_t horizon;   /* no marked slot of a higher level than 0 begins before
                        * this time [I10] */
-    uint64_t *earliest;             /* per slot: no time in it is earlier;
+    uint64_t *earliest; /* per slot: no time in it is earlier;
                                      * LAWN_NEVER if it is not marked [I5] */
     struct lawn_link *unqueued;     /* the lists of unqueued timers of each
                                      * slot */
     uint64_t *occupied;             /* one bit per slot [I5] */
     uint16_t *first;                /* per slot: first entry, or NONE */
     struct lawn_index_entry *entry; /* per blade */
-    uint64_t prepare;   /* when the next slot can be opened ahead of time */
-    uint64_t moved;     /* as in struct lawn_counters */
+    uint64_t prepare;               /* when the next slot can be opened early */
+    uint64_t moved;                 /* as in struct lawn_counters */
     uint32_t levels;    /* bit L is set if a slot of level L is marked; not used
                          * for level 0 */
     uint32_t count;     /* blades with an entry */
@@ -75,8 +74,8 @@ struct lawn_index {
     uint32_t words;     /* 64-bit words of occupied per level */
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
-    uint8_t level[64]; /* by the highest bit of the distance from the base: the
-                        * level that reaches this distance from any base */
+    uint8_t level[64]; /* by the highest set bit of the distance from the base:
+                        * the level that reaches this distance from any base */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1]; /* [L]: the first time after the
                                                 * slots of level L - 1; [0] is
                                                 * 0 */
@@ -216,8 +215,7 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
     return lawn__index_slot_at(index, level, time);
 }
 
-/* Returns the number of slots of the level from the one of the base to this
- * one. */
+/* Returns how many slots of its level the slot is after that of the base. */
 static inline uint64_t
 lawn__index_slots_ahead(const struct lawn_index *index, uint32_t slot)
 {
@@ -226,7 +224,6 @@ lawn__index_slots_ahead(const struct lawn_index *index, uint32_t slot)
     return (slot - (uint32_t)(index->base >> shift)) & index->mask;
 }
 
-/* The first tick of a slot. */
 static inline uint64_t
 lawn__index_slot_start(const struct lawn_index *index, uint32_t slot)
 {
@@ -248,7 +245,6 @@ lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
                             (hash << index->list_bits >> 32)];
 }
 
-/* Returns whether the slot is marked. */
 /*@ requires lawn_index_sized((struct lawn_index *)index);
   @ requires slot < lawn_index_all((struct lawn_index *)index);
   @ assigns \nothing;
@@ -260,8 +256,8 @@ lawn__index_marked(const struct lawn_index *index, uint32_t slot)
     return index->earliest[slot] != LAWN_NEVER;
 }
 
-/* Returns the first marked slot of a level, from the slot of the base on, or
- * NONE. */
+/* Returns the first marked slot of a level, counted from the slot of the base,
+ * or NONE. */
 static inline uint32_t
 lawn__index_first_slot(const struct lawn_index *index, uint32_t level)
 {
@@ -330,7 +326,7 @@ lawn__index_note(struct lawn_index *index, uint32_t slot, uint64_t time)
     }
 }
 
-/* Moves the base, past slots that are not marked. */
+/* Moves the base. The caller must not skip marked slots. */
 static inline void
 lawn__index_set_base(struct lawn_index *index, uint64_t base)
 {
@@ -340,7 +336,7 @@ lawn__index_set_base(struct lawn_index *index, uint64_t base)
     index->base = base;
 }
 
-/* A slot of level 0, which must be empty. */
+/* The slot is of level 0 and must be empty. */
 /*@ requires lawn_index_sized(index) && slot <= index->mask;
   @ assigns index->earliest[slot], index->occupied[slot / 64];
   @ ensures unmarked: index->earliest[slot] == LAWN_NEVER;

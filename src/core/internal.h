@@ -2,14 +2,13 @@
  *
  *   lawn ──► blades   a few thousand FIFO queues of timers, one TTL each
  *        └─► index    slots by deadline. A slot lists the entries of blades
- *                     whose first timer is due in it, and unqueued timers,
- *                     which are on no blade
+ *                     whose first timer is due in it, and unqueued timers
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal
- *        deadlines by the order of their starts. None has a later deadline
- *        than a timer that is started with the blade's TTL now, unless now
- *        is before lawn->settled.
+ *        deadlines by the order of their starts. None has a later deadline than
+ *        a timer that is started with the blade's TTL now, unless now is before
+ *        lawn->settled.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
  *        after the first timer's deadline. Because lawn_stop() does not
@@ -17,8 +16,8 @@
  *        have one.
  *   [I4] A time in a slot is in the slot's range, and not before the index's
  *        base. On a higher level than 0, the slot of the base and the one after
- *        it get no new times; only entries of a slot of a higher level that is
- *        being opened may move there.
+ *        it get no new times. Only entries of a still higher slot that is being
+ *        opened may move there.
  *   [I5] If a slot is not empty, its bit and its level's bit are set. Its
  *        `earliest` is not after any of its times, and is LAWN_NEVER if and
  *        only if the bit is not set.
@@ -29,7 +28,7 @@
  *        is a function of its TTL and deadline.
  *   [I9] base <= now <= LAWN_LAST.
  *  [I10] No marked slot of a higher level than 0 begins before index.horizon.
- * lawn_check() checks all of them.
+ * lawn_check() checks them.
  */
 #ifndef LAWN_CORE_INTERNAL_H
 #define LAWN_CORE_INTERNAL_H
@@ -53,11 +52,13 @@ struct lawn_mowing {
 struct lawn {
     /* Fields that every start, stop and mow uses come first. */
     uint64_t now;
-    uint64_t plain;      /* for a TTL below it, lawn_start() computes now + ttl
-                          * and looks up the blade; others take the slow path */
+    uint64_t plain;      /* for a TTL below this, lawn_start() computes now +
+                          * ttl and looks up the blade; others take the slow
+                          * path */
     uint64_t plain_mask; /* all ones, or 0 to force plain to 0 */
-    uint64_t wake;       /* [I6]; a mow before this time has nothing to do */
-    uint64_t bound;      /* [I6]; 0 while mowing */
+    uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
+                          * while mowing */
+    uint64_t bound;      /* [I6] */
     uint64_t starts;     /* starts of idle timers minus tuning.starts: counts up
                           * to 0, which triggers a review of the tuning */
     uint64_t stops;      /* as in struct lawn_counters */
@@ -108,8 +109,8 @@ lawn__move_clock(struct lawn *lawn, uint64_t now)
     lawn->plain = (LAWN_LAST - now) & lawn->plain_mask;
 }
 
-/* With at most this many timers and entries, no slot is so full that it should
- * be opened ahead of time. */
+/* With at most this many timers and entries, no slot needs to be opened
+ * early. */
 #if !defined LAWN_FEW
 #define LAWN_FEW 256u
 #endif
@@ -120,7 +121,6 @@ lawn__is_small(const struct lawn *lawn)
     return lawn_count(lawn) + lawn->index.count <= LAWN_FEW;
 }
 
-/* A mow before lawn->wake has nothing to do. */
 static inline void
 lawn__set_bound(struct lawn *lawn, uint64_t bound)
 {

@@ -11,9 +11,8 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* Offsets of the parts of a lawn in its memory, from the start of a cache line:
- * the lawn itself, blades, lists of unqueued timers, earliest times, bitmap,
- * first entries, entries. */
+/* Offsets of the parts of a lawn in its memory, from the start of a cache
+ * line. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
@@ -52,7 +51,7 @@ compute_layout(const struct lawn_options *options)
 size_t
 lawn_size(const struct lawn_options *options)
 {
-    /* Extra bytes, to align the memory to a cache line. */
+    /* The extra bytes align the memory to a cache line. */
     return compute_layout(options).end + LAWN_LINE - 1;
 }
 
@@ -158,8 +157,7 @@ lawn_free(struct lawn *lawn)
         return;
     }
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_free inside a callback");
-    /* Inside a callback, lawn_mow() still uses the lawn: leak it rather than
-     * free it. */
+    /* lawn_mow() still uses the lawn: leak it rather than free it. */
     if (lawn->release != NULL && lawn->mowing == NULL) {
         lawn->release(lawn->memory, lawn->context);
     }
@@ -175,7 +173,6 @@ lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
     }
 }
 
-/* Called when a start finds no blade of its TTL. */
 static inline void
 count_miss(struct lawn *lawn)
 {
@@ -184,8 +181,7 @@ count_miss(struct lawn *lawn)
     }
 }
 
-/* Called when an unqueued timer is added that is earlier than all others of its
- * slot. */
+/* Called when an added unqueued timer is the earliest of its slot. */
 LAWN_NOINLINE static void
 note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
                  struct lawn_link *list, uint32_t slot)
@@ -204,7 +200,6 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     }
 }
 
-/* Inserts a timer, whose deadline is set, into the index. */
 static inline void
 insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -221,8 +216,8 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Appends a timer, whose deadline is set, to a blade of its TTL or to a free
- * one. Updates the blade's entry if it has none or a later one. */
+/* Appends a timer with a deadline to a blade of its TTL or a free one. Updates
+ * the blade's entry if it is missing or too late. */
 LAWN_NOINLINE static void
 append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                 struct lawn_blade *blade)
@@ -244,10 +239,10 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* Returns the blade of a TTL, wherever it is; or a free one, which counts as a
- * miss; or NULL. If more than 3/4 of the blades have entries, only one miss in
- * eight looks for a free blade: a frequent TTL still gets its blade soon, and
- * the others save the search. */
+/* Returns the blade of a TTL in any of its sets; or a free blade, which counts
+ * as a miss; or NULL. If more than 3/4 of the blades have entries, only one
+ * miss in eight looks for a free blade. So a frequent TTL still gets a blade
+ * soon, and the others save the search. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -276,8 +271,7 @@ keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
     return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
 }
 
-/* Appends a timer, whose deadline is set, to a blade of its TTL, or inserts it
- * into the index. */
+/* Appends a timer with a deadline to a blade, or inserts it into the index. */
 LAWN_NOINLINE static void
 insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -291,7 +285,6 @@ insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Inserts a timer that is due at LAWN_LAST. */
 static inline void
 insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -300,8 +293,7 @@ insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Returns the deadline of a timer started now with this TTL: a multiple of the
- * resolution, at most LAWN_LAST. */
+/* Returns the deadline of a timer started now with this TTL. */
 static inline uint64_t
 compute_deadline(const struct lawn *lawn, uint64_t ttl)
 {
@@ -312,7 +304,6 @@ compute_deadline(const struct lawn *lawn, uint64_t ttl)
                : lawn__ticks_round_up(deadline, lawn->resolution);
 }
 
-/* A trial counts every start. */
 static inline void
 count_trial(struct lawn *lawn)
 {
@@ -356,7 +347,6 @@ start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Starts an unlinked timer when the counter of starts has reached 0. */
 LAWN_NOINLINE static void
 start_and_request_review(struct lawn *lawn, struct lawn_timer *timer,
                          uint64_t ttl)
@@ -379,8 +369,8 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     if (lawn_pending(timer)) {
         lawn__list_remove(key, &timer->link);
     } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
-        /* The counter counts up to 0: testing for that takes one
-         * instruction. */
+        /* Testing for 0 takes one instruction, so the counter counts up to
+         * 0. */
         start_and_request_review(lawn, timer, ttl);
         return;
     }
@@ -421,8 +411,8 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
 
 /* Returns whether a timer with this TTL and deadline may be appended to a
  * blade. lawn_start() appends without comparing, so no timer of a blade may be
- * later than a timer started now [I1]. LAWN_NEVER is not allowed as a TTL here,
- * because it marks closed blades. */
+ * later than a timer started now [I1]. LAWN_NEVER as a TTL marks unused
+ * blades. */
 static inline bool
 may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -467,9 +457,10 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
         uint64_t hash = lawn__blades_hash(ttl);
 
         /* In a small table, the second set of one stripe may be the first set
-         * of another. Claiming a blade there for a deadline other than the one
-         * lawn_start() uses now would separate timers already started from
-         * later ones with the same TTL and deadline [P4]. */
+         * of another. A later start with another deadline could find a blade
+         * that was claimed there for this one, although earlier timers with its
+         * TTL and deadline are in another blade [P4]. So in such a table, only
+         * the deadline that lawn_start() uses now may claim a blade. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -535,8 +526,8 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         resolution = 1;
     }
     /* With a multiple of the old resolution, new deadlines are not before the
-     * last ones of the blades. Otherwise they may be, by less than the old
-     * resolution: until the clock has advanced that far, starts compare
+     * last ones of the blades. Otherwise they may be earlier, by less than the
+     * old resolution. Until the clock has advanced that far, starts compare
      * deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);

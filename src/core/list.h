@@ -1,12 +1,11 @@
 /* list.h - circular doubly linked lists with a sentinel.
  *
- * A list is a sentinel, which is a struct lawn_link, and the links of its
- * timers. Removing a timer takes two stores and needs no reference to the list.
- * That is why lawn_stop() is cheap.
+ * Removing a timer takes two stores and needs no reference to the list, so
+ * lawn_stop() is cheap.
  *
- * Debug builds store prev XORed with a key, the lawn's address. So the first
- * access to a timer that is on another lawn or was overwritten fails an
- * assertion [P10]. In release builds the key is 0 and costs nothing.
+ * Debug builds store prev XORed with a key, the lawn's address. So an access to
+ * a timer that is on another lawn or was overwritten fails an assertion [P10].
+ * In release builds the key is the constant 0.
  */
 #ifndef LAWN_CORE_LIST_H
 #define LAWN_CORE_LIST_H
@@ -70,8 +69,8 @@ lawn__list_empty(const struct lawn_link *list)
     return list->next == list;
 }
 
-/* Returns the first link, or the list itself if it is empty. In debug builds,
- * checks the link before the caller uses it: its memory may have been freed. */
+/* Returns the first link, or the list itself if it is empty. Debug builds check
+ * the link first, because its memory may have been freed. */
 /*@ requires release: key == 0;
   @ requires \valid_read(list) && \valid_read(list->next);
   @ requires agree: list->next->prev == list;

@@ -1,9 +1,9 @@
 /* mow.c - fires due timers.
  *
  * The base of the index is the mowing position: all timers due before it have
- * fired. It is at most lawn->now; due timers remain after it only if budgets
- * are too small. Deadlines of new timers are computed from lawn->now, not from
- * the base; otherwise they would fire early [P1].
+ * fired. It is at most lawn->now. Due timers remain after it only if budgets
+ * are too small. Deadlines of new timers are computed from lawn->now; computed
+ * from the base, they would be too early [P1].
  *
  * A callback may start, stop or free any timer. So between two callbacks, the
  * code keeps only the numbers of blades and slots, and reads every link again.
@@ -11,25 +11,26 @@
 #include "internal.h"
 #include "probes.h"
 
-/* Number of blades drained in turn: enough to keep the memory system busy. */
+/* Blades drained in turn: enough to keep the memory system busy. */
 #define LAWN_MOW_TURN 16u
-/* Entries that a mow may process besides the timers that it fires: WORK for each
- * timer of its budget, and WORK_LEAST [P8]. Tests use smaller constants. */
+/* A mow may process WORK_LEAST entries in addition to the timers that it fires,
+ * and WORK more for each timer of its budget [P8]. Tests use smaller
+ * constants. */
 #if !defined LAWN_MOW_WORK
 #define LAWN_MOW_WORK 7u
 #define LAWN_MOW_WORK_LEAST 448u
 #endif
-/* Entries that a mow moves ahead of time, if it has nothing else to do. */
+/* Entries that a mow without other work moves ahead of time. */
 #if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
 #endif
-/* Number of queues to prefetch from, and maximum number of timers to prefetch:
- * as many as remain in the cache until they are needed. */
+/* Queues to prefetch from, and the maximum number of timers to prefetch: as
+ * many as remain in the cache until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
 #define LAWN_MOW_AHEAD 4096u
 
-/* Unlinks the timer before the callback, not after it: the callback may free
- * the timer, restart it on the same blade, or stop adjacent timers [P6]. */
+/* Unlinks the timer before the callback, because the callback may free or
+ * restart it, or stop adjacent timers [P6]. */
 static inline void
 fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
 {
@@ -44,9 +45,9 @@ fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
     mowing->fire(timer, mowing->arg);
 }
 
-/* Brings the timers of several queues that are due by `until` into the cache,
- * at most `most` of them. Takes one timer of each queue in turn, so that the
- * processor loads several at once. Returns the number of timers. */
+/* Prefetches the timers of several queues that are due by `until`, at most
+ * `most` of them. Takes one timer of each queue in turn, so that the processor
+ * loads several at once. Returns the number of timers. */
 static size_t
 prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
                 size_t most)
@@ -96,8 +97,8 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 }
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
- * those of the striped TTLs with an entry in this slot. Does so once per tick,
- * however many mows the tick takes, and for about as many timers as this mow
+ * timers of the striped TTLs with an entry in this slot. Runs once per tick,
+ * even if the tick takes several mows, and for about as many timers as this mow
  * may fire. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
@@ -127,15 +128,15 @@ prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     mowing->work -= ahead;
 }
 
-/* Processes one entry that is not fired. */
+/* Accounts for processed entries that are not fired. */
 static inline void
 use_work(struct lawn_mowing *mowing, size_t entries)
 {
     mowing->work -= entries;
 }
 
-/* Moves a blade's entry after its timers have fired. Does nothing if
- * lawn_next(), called by a callback, has moved it. */
+/* Moves a blade's entry after its timers have fired, unless a callback's
+ * lawn_next() has moved it. */
 static inline void
 reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 {
@@ -147,7 +148,7 @@ reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
     }
 }
 
-/* Fires the timers of one blade that are due at this tick. Returns false if the
+/* Fires the timers of a blade that are due at this tick. Returns false if the
  * budget is exhausted. */
 static inline bool
 fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
@@ -173,9 +174,9 @@ fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 }
 
 /* Fires the timers of several blades that are due at this tick, one of each in
- * turn, so that the processor loads the next timers of the other blades
- * meanwhile. P4 allows this order, because the TTLs differ. Returns false if
- * the budget is exhausted. */
+ * turn. Meanwhile the processor loads the next timers of the other blades. P4
+ * allows this order, because the TTLs differ. Returns false if the budget is
+ * exhausted. */
 LAWN_NOINLINE static bool
 fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -228,7 +229,7 @@ fire_unqueued(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Does what fire_tick() does, for timers that do not fit in a cache. */
+/* Like fire_tick(), for timers that do not fit in a cache. */
 LAWN_NOINLINE static bool
 fire_tick_of_many(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -256,10 +257,9 @@ fire_tick_of_many(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 }
 
 /* Fires all timers due at the tick of a slot of level 0. Returns false if the
- * budget is exhausted. If timers with the same TTL and deadline are in several
- * places, the unqueued ones were started before the TTL had a blade. So
- * unqueued timers fire first, then blades [P4]. lawn_set_resolution() and
- * lawn_start_as() document exceptions. */
+ * budget is exhausted. Unqueued timers fire first, because they were started
+ * before the TTL had a blade [P4]. lawn_set_resolution() and lawn_start_as()
+ * document exceptions. */
 static inline bool
 fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -279,8 +279,8 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Returns the levels below this one whose slot of the base, or the one after
- * it, contains entries. Bit L stands for level L. */
+/* Returns the levels below this one with entries in the slot of the base or the
+ * one after it. Bit L is for level L. */
 static uint32_t
 find_unopened(const struct lawn_index *index, uint32_t below)
 {
@@ -297,8 +297,8 @@ find_unopened(const struct lawn_index *index, uint32_t below)
 }
 
 /* Moves an unqueued timer to a lower level, before timers with the same
- * deadline, since these were started later. For the same reason it must not
- * pass a slot on the way that contains such timers. */
+ * deadline, which were started later. If a slot of a level in between may
+ * contain such timers, moves the timer to that slot instead. */
 static inline void
 move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
            uint32_t unopened)
@@ -325,9 +325,9 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
     lawn__index_note(index, slot, time);
 }
 
-/* Moves unqueued timers of a slot to lower levels, at most `most` of them: one
- * of each list in turn, so that the processor follows several chains at once,
- * beginning with the last. Returns the number of timers. */
+/* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
+ * last timer of each list in turn, so that the processor follows several chains
+ * at once. Returns the number of timers. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
@@ -369,8 +369,8 @@ move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
     return moved;
 }
 
-/* Moves entries of a slot of a higher level to lower levels, as far as the work
- * lasts. Returns whether the slot is empty now. */
+/* Moves at most `most` entries of a slot of a higher level to lower levels.
+ * Returns whether the slot is empty now. */
 LAWN_NOINLINE static bool
 open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
 {
@@ -397,8 +397,8 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     return true;
 }
 
-/* Returns the earliest time of the index, or an earlier one; tick is the first
- * of level 0. Updates the horizon. */
+/* Returns the earliest time of the index, or an earlier one. tick is the first
+ * marked tick of level 0. Updates the horizon. */
 static uint64_t
 find_first(struct lawn_index *index, uint64_t tick)
 {
@@ -417,15 +417,14 @@ find_first(struct lawn_index *index, uint64_t tick)
     return first;
 }
 
-/* Opens the slots of higher levels that contain this time, which is the first
- * of all. The lower ones first. Returns false if that takes more work than the
- * mow has left. */
+/* Opens the slots of higher levels that contain the earliest time, the lower
+ * levels first. Returns false if that takes more work than the mow has left. */
 LAWN_NOINLINE static bool
 open_slots_of(struct lawn_mowing *mowing, uint64_t first)
 {
     struct lawn_index *index = &mowing->lawn->index;
 
-    /* With a base right before that time, the entries move as far down as
+    /* With the base just before that time, the entries move down as far as
      * possible. */
     if (first > index->base) {
         lawn__index_set_base(index, first - 1);
@@ -472,8 +471,8 @@ prepare_slots(struct lawn_mowing *mowing)
     index->prepare = prepare;
 }
 
-/* Called when nothing is due any more. first is the earliest time, or LAWN_NEVER.
- * Returns the bound. */
+/* Called when no timer is due any more. first is the earliest time, or
+ * LAWN_NEVER. Returns the bound. */
 static inline uint64_t
 finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
 {
@@ -528,8 +527,8 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn__set_bound(lawn, first);
 }
 
-/* Moves the timers due at LAWN_LAST into the index, for this mow to fire.
- * Timers that its callbacks start are not included [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST into the index, for this mow to fire. It
+ * excludes timers that the callbacks start later [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {
@@ -545,7 +544,6 @@ index_last_tick(struct lawn *lawn)
     }
 }
 
-/* Returns how many entries a mow may process besides those that it fires. */
 static size_t
 limit_work(size_t budget)
 {
@@ -554,7 +552,6 @@ limit_work(size_t budget)
                : budget * LAWN_MOW_WORK + LAWN_MOW_WORK_LEAST;
 }
 
-/* Handles a mow with now >= lawn->wake, which may have work to do. */
 LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
@@ -576,8 +573,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     }
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
-    lawn->bound = 0;
-    lawn->wake = 0;
+    lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
     mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
     lawn->mowing = NULL;
     size_t fired = mowing.budget - mowing.left;
@@ -585,7 +581,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
         lawn->touched_idle = work - mowing.work;
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
-    /* Out of work, but not of budget: there is more to do. */
+    /* If the mow ran out of work but not of budget, timers may still be due. */
     return mowing.complete || mowing.left == 0 ? fired : budget;
 }
 

@@ -1,10 +1,10 @@
 /* next.c - finds the earliest deadline [P2], and its timer.
  *
  * lawn->bound is never after the earliest deadline. If the first timer of the
- * front queue is due at the bound, it is the earliest; lawn_next() checks this
- * first. Otherwise it scans the slots that may contain the earliest time, but
- * at most LAWN_NEXT_LOOKS entries. If these are not all, the result is the
- * earliest time that any entry can have. lawn_next_exact() has no limit.
+ * front queue is due at the bound, it is the earliest. Otherwise lawn_next()
+ * scans the slots that may contain the earliest time, but at most
+ * LAWN_NEXT_LOOKS entries. If entries remain, the result is the earliest time
+ * that any entry can have. lawn_next_exact() has no limit.
  *
  * lawn_next_timer() must return a timer that may fire first according to P4. So
  * it searches in the order of lawn_mow(): unqueued timers, then blades. If the
@@ -17,14 +17,13 @@
 #define LAWN_NEXT_LOOKS 448u
 #endif
 
-/* A search for the earliest timer. */
 struct lawn_search {
     uint64_t next;                 /* the earliest deadline, or LAWN_NEVER */
-    const struct lawn_link *queue; /* whose first timer has it */
+    const struct lawn_link *queue; /* the queue whose first timer has it */
     uint64_t looks;                /* entries that may still be examined */
 };
 
-/* Scans a list of unqueued timers and moves the earliest to the front, where
+/* Moves the earliest of a list of unqueued timers to the front, where
  * lawn_next() looks for it. It is the first timer with its deadline, so the
  * order among equal deadlines does not change [P4]. Returns its deadline, or
  * LAWN_NEVER. */
@@ -54,8 +53,8 @@ scan_list(const struct lawn *lawn, struct lawn_link *list,
     return earliest;
 }
 
-/* Scans the blades with an entry in a slot, and corrects the entries: they may
- * move to other slots. Returns the earliest deadline in the slot, or
+/* Scans the blades with an entry in a slot and corrects their entries, which
+ * may move to other slots. Returns the earliest deadline in the slot, or
  * LAWN_NEVER. */
 static uint64_t
 scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
@@ -103,7 +102,7 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     uint64_t earliest = LAWN_NEVER;
 
     if (slot <= index->mask) {
-        /* All its unqueued timers are due at the same tick. */
+        /* All unqueued timers of a slot of level 0 are due at the same tick. */
         const struct lawn_link *list =
             lawn__index_list_of(index, slot, index->earliest[slot]);
 
@@ -134,7 +133,6 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     return true;
 }
 
-/* Returns the slot that may contain the earliest time, or NONE. */
 static uint32_t
 find_first_slot(const struct lawn_index *index)
 {
@@ -153,8 +151,8 @@ find_first_slot(const struct lawn_index *index)
 }
 
 /* Returns the earliest deadline, or an earlier time if too many entries would
- * have to be examined. search->next is the earliest deadline that was found;
- * if it is the result, it is exact. */
+ * have to be examined. search->next is the earliest deadline found. If it
+ * equals the result, the result is exact. */
 static uint64_t
 find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
 {
@@ -189,8 +187,6 @@ find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
     return next;
 }
 
-/* Returns whether the front queue still begins with a timer due at the
- * bound. */
 static inline bool
 is_front_valid(const struct lawn *lawn)
 {
@@ -224,8 +220,8 @@ lawn_next_exact(struct lawn *lawn)
 }
 
 /* Returns the unqueued timer with this deadline that was started first, or
- * NULL: it is at the highest level. Moves it to the front of its list, as
- * scan_list() does, so that it is found sooner the next time. */
+ * NULL. It is at the highest level. Moves it to the front of its list, to find
+ * it sooner the next time. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next, uint64_t looks)
 {
@@ -264,8 +260,8 @@ lawn_next_timer(struct lawn *lawn)
     if (lawn_count(lawn) == 0) {
         return NULL;
     }
-    /* If the entries examined belong to empty blades only, they are removed,
-     * so the search continues behind them. */
+    /* If the examined entries belong to empty blades only, they are removed,
+     * and the search continues. */
     if (!is_front_valid(lawn)) {
         do {
             (void)find_earliest(lawn, &search, LAWN_NEXT_LOOKS);

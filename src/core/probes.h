@@ -7,12 +7,10 @@
  *   lawn:mow    lawn, now, budget            a mow that may have work begins
  *   lawn:mown   lawn, now, fired             the same mow ends
  *
- * They are compiled in if LAWN_PROBES is defined (make PROBES=1), which
- * requires <sys/sdt.h>. Without it they generate no code. A probe that is not
- * traced is one no-op instruction. The location of its arguments is recorded as
- * the compiler chose it, so use only values that are already in registers or at
- * a fixed offset from one. A mow that returns early because no timer is due has
- * no probe.
+ * LAWN_PROBES (make PROBES=1) compiles them in and requires <sys/sdt.h>. A
+ * probe that is not traced is one no-op instruction, if its arguments are in
+ * registers or at a fixed offset from one; use only such values. A mow that
+ * returns early because no timer is due has no probe.
  */
 #ifndef LAWN_CORE_PROBES_H
 #define LAWN_CORE_PROBES_H

@@ -1,6 +1,4 @@
-/* ticks.h - arithmetic on times that cannot wrap [P9].
- *
- * The functions have no state and take no pointers. They are proved for all
+/* ticks.h - arithmetic on times that cannot wrap [P9]. It is proved for all
  * 64-bit values.
  */
 #ifndef LAWN_CORE_TICKS_H

@@ -2,26 +2,26 @@
 #include "internal.h"
 
 /* TRIAL is the number of starts or misses between two reviews, and of starts in
- * a trial. A lawn bypasses its blades for a multiple of that before it tries
- * them again, because trying fills the table with TTLs that may not occur
- * again. After a trial that changed nothing there is a pause before the next.
- * Tests use smaller constants to see more changes. */
+ * a trial. A lawn bypasses its blades for a multiple of TRIAL, because trying
+ * them again fills the table with TTLs that may not recur. After a trial that
+ * changed nothing there is a pause. Tests use smaller constants to see more
+ * changes. */
 #if !defined LAWN_TUNING_TRIAL
 #define LAWN_TUNING_TRIAL 1024u
 #endif
 #define LAWN_TUNING_BYPASS (256u * LAWN_TUNING_TRIAL)
 #define LAWN_TUNING_PAUSE (16u * LAWN_TUNING_TRIAL)
-/* With more running timers than this, which do not fit in a cache, prefetching
- * pays. */
+/* From this number of running timers on, they do not fit in a cache, and
+ * prefetching pays. */
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
 /* With at least this many timers per blade, a full table of blades pays. */
 #define LAWN_TUNING_DEPTH 32u
-/* Blades to sample, to estimate how many contain timers. */
+/* Blades to sample, to estimate how many blades contain timers. */
 #define LAWN_TUNING_SAMPLE 64u
 
-/* Schedules the next review after this number of starts of idle timers, or of
+/* Schedules the next review after `many` starts of idle timers or `many`
  * misses. */
 static void
 schedule_review(struct lawn *lawn, uint64_t many)
@@ -49,7 +49,6 @@ lawn__tuning_settle(struct lawn *lawn)
     lawn__move_clock(lawn, lawn->now);
 }
 
-/* Sets the mode and begins or ends a trial. */
 static void
 set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
 {
@@ -73,7 +72,7 @@ lawn__tuning_reset(struct lawn *lawn)
     set_mode(lawn, false, false, 0);
 }
 
-/* Keeps the mode until the next review. */
+/* Postpones the next review and keeps the mode. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
@@ -83,9 +82,9 @@ lawn__tuning_keep(struct lawn *lawn)
 
 /* Called when lawn->starts or lawn->misses reaches 0, or at the end of a trial.
  * A trial may begin at once, because it does not change where timers are
- * inserted. All other changes wait until the clock moves; lawn__set_bound()
- * sets lawn->wake to 0, so the next lawn_mow() takes the slow path and reviews.
- * */
+ * inserted. All other changes wait until the clock moves: lawn__set_bound()
+ * sets lawn->wake to 0, so that the next lawn_mow() reviews the tuning.
+ */
 void
 lawn__tuning_request_review(struct lawn *lawn)
 {
@@ -102,7 +101,6 @@ lawn__tuning_request_review(struct lawn *lawn)
     }
 }
 
-/* Returns whether most starts of a trial missed. */
 static bool
 trial_failed(const struct lawn *lawn)
 {
@@ -112,9 +110,9 @@ trial_failed(const struct lawn *lawn)
     return misses > starts / 2;
 }
 
-/* Returns whether most blades contain timers. The number of index entries is an
- * upper bound only, since entries of emptied blades remain in the index until
- * their time. So this function samples blades across the table. */
+/* Returns whether most of a sample of blades contain timers. The number of
+ * index entries is only an upper bound, since entries of emptied blades remain
+ * until their time. */
 static bool
 is_table_full(const struct lawn *lawn)
 {
@@ -133,8 +131,8 @@ is_table_full(const struct lawn *lawn)
     return live > seen / 4 * 3;
 }
 
-/* Called before the clock moves, if review_due is set. It is never set during a
- * trial: a trial counts at least as many starts as the counters do. */
+/* Called before the clock moves, if review_due is set. That never happens
+ * during a trial, which counts at least as many starts as the counters do. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {

@@ -29,7 +29,6 @@ find_bucket(uint64_t value)
     return (size_t)(shift * LAWN_HISTOGRAM_SPLIT + (value >> shift));
 }
 
-/* Returns the largest value of a bucket. */
 static uint64_t
 bucket_end(size_t bucket)
 {
@@ -42,8 +41,7 @@ bucket_end(size_t bucket)
     return ((leading + 1) << shift) - 1;
 }
 
-/* Returns the largest value of a bucket, but not more than the largest value
- * that was added. */
+/* Returns bucket_end(), but not more than the largest value that was added. */
 static uint64_t
 bucket_max(const struct lawn_histogram *histogram, size_t bucket)
 {
@@ -103,7 +101,7 @@ square_root(double square)
     return root;
 }
 
-/* Returns the middle of a bucket, in units. */
+/* In units. */
 static double
 bucket_middle(size_t bucket, double unit)
 {
@@ -114,7 +112,7 @@ bucket_middle(size_t bucket, double unit)
 
 /* Prints one line for each percentile from `next` on that a bucket reaches.
  * Returns the first percentile that it does not reach. There are
- * LAWN_HISTOGRAM_LINES lines up to 50 %, as many from there to 75 %, and so
+ * LAWN_HISTOGRAM_LINES lines up to 50 %, as many from 50 % to 75 %, and so
  * on. */
 static double
 print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,

@@ -3,14 +3,13 @@
  * A turn reads the clock, mows the lawn, and requests the next wake-up from the
  * host. It also reads the clock after every callback, for the lateness of the
  * next callback, the time limit of the turn, and the TTLs of timers that
- * callbacks start. That costs 20 ns per fire. Without it, a timer started after
- * a slow callback would count its TTL from the time before that callback, and
- * fire early.
+ * callbacks start. Otherwise a timer started after a slow callback would fire
+ * early.
  *
  * A repeating timer is restarted before its callback runs, because the callback
- * may stop and free it, and the loop must not access it then. In mode DELAY it
- * is restarted again after the callback, unless it was started or stopped
- * meanwhile; those functions clear loop->current [K4].
+ * may free it. In mode DELAY it is restarted again after the callback, unless
+ * it was started or stopped meanwhile; those functions clear loop->current
+ * [K4].
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
@@ -22,7 +21,8 @@
 
 /* Default maximum number of timers per turn. */
 #define LAWN_LOOP_BUDGET 1024u
-/* Upper limit of the budget, so that lawn_loop_once() can return the number. */
+/* Upper limit of the budget, so that lawn_loop_once() can return the number as
+ * an int. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
 #define LAWN_LOOP_NO_FIRE "[P10] a timer is started without a callback"
 /* Flag in a timer's mode: the timer has not fired yet, and timer->due is its
@@ -52,7 +52,6 @@ read_boottime(void *context)
 }
 #endif
 
-/* Returns the system clock with this id, or NULL. */
 static uint64_t (*find_clock(enum lawn_loop_clock id))(void *)
 {
     switch (id) {
@@ -165,7 +164,6 @@ set_wakeup(struct lawn_loop *loop, uint64_t when)
     }
 }
 
-/* Called when a timer that may be the earliest was started. */
 static void
 move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
 {
@@ -174,7 +172,6 @@ move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
     }
 }
 
-/* Called when a timer is started or stopped. */
 static inline void
 forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
 {
@@ -191,9 +188,9 @@ forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
 }
 
-/* Called after a timer was started. It fires no earlier than `earliest`, which
- * is at most the last tick. Usually the wake-up is earlier, and there is
- * nothing to do. A turn sets the wake-up at its end. */
+/* Called after a timer was started, which fires no earlier than `earliest`.
+ * Usually the wake-up is earlier, and there is nothing to do. A turn sets the
+ * wake-up at its end. */
 static inline void
 update_wakeup(struct lawn_loop *loop, const struct lawn_loop_timer *timer,
               uint64_t earliest)
@@ -282,8 +279,8 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
 }
 
 /* Advances a timer with a fixed rate to the period for which it fires, and
- * starts it for the next one [L4 L5]. Returns the time at which the first
- * period since the last fire was due. */
+ * starts it for the next one [L4 L5]. Returns the due time of the earliest
+ * period for which the timer has not fired, even if that period is skipped. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
@@ -302,9 +299,10 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* The next period is overdue, too. The timer now fires at the next tick, so
-     * that it does not fire again in this mow. restart_behind() makes it due
-     * now, in case the clock does not advance. */
+    /* The next period is overdue, too. A callback cannot start a timer that is
+     * due in the same mow, so the timer is due at the next tick. After the mow,
+     * restart_behind() makes it due at once, in case the clock does not
+     * advance. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }
@@ -312,8 +310,8 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 }
 
 /* Called after a mow. Makes the timers that are catching up due in the next
- * turn, even if the clock does not move until then. They fire after the timers
- * that exceeded the budget, in the order in which they fired before. */
+ * turn, even if the clock does not move. They fire after the timers that
+ * exceeded the budget, in their previous order. */
 static void
 restart_behind(struct lawn_loop *loop)
 {
@@ -381,7 +379,7 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || fired == loop->budget) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* The wake-up has happened, or is too late [L2]. A readable timerfd must
+    /* The wake-up has happened or is too late [L2]. A readable timerfd must
      * become unreadable. */
     if (loop->armed <= now || loop->set <= now || next < loop->armed) {
         set_wakeup(loop, next);

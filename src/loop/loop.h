@@ -32,7 +32,7 @@
 struct lawn_loop_round;
 
 /* Maximum number of timers that can catch up at the same time on a clock that
- * does not advance. On a clock that advances there is no limit. */
+ * does not advance. */
 #define LAWN_LOOP_BEHIND 16u
 
 struct lawn_loop {

@@ -1,9 +1,9 @@
 /* wait.c - the timerfd, and the small event loop on epoll.
  *
  * The timerfd is not changed if its time is early enough. It may then wake the
- * loop once without a due timer, which costs less than a system call for each
- * timer that is stopped. While only the loop itself waits for the timerfd, it
- * is set once, directly before the wait. */
+ * loop without a due timer, which costs less than a system call for each
+ * stopped timer. While only the loop waits for the timerfd, it is set directly
+ * before the wait. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -15,18 +15,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Maximum number of descriptors per round. */
 #define LAWN_WAIT_ROUND 64
 
-/* The results of epoll_wait() while they are processed. data.ptr is NULL for
- * the timerfd and for descriptors that were unwatched meanwhile. */
+/* The results of epoll_wait(). data.ptr is NULL for the timerfd and for
+ * descriptors that were unwatched meanwhile. */
 struct lawn_loop_round {
     struct epoll_event ready[LAWN_WAIT_ROUND];
     int many;
 };
 
 /* Sets the timerfd, or disarms it if `when` is LAWN_NEVER. It becomes
- * unreadable, unless the time has passed. */
+ * unreadable, unless `when` has passed. */
 static void
 set_timerfd(struct lawn_loop *loop, uint64_t when)
 {
@@ -55,8 +54,8 @@ sync_timerfd(struct lawn_loop *loop)
     }
 }
 
-/* For callers that wait for the timerfd, maybe edge-triggered: if its time has
- * passed and timers are due, it becomes readable again. */
+/* For callers that wait for the timerfd, maybe edge-triggered: it becomes
+ * readable again if its time has passed and timers are due. */
 void
 lawn__wait_arm(struct lawn_loop *loop)
 {
@@ -77,7 +76,6 @@ lawn__wait_fini(struct lawn_loop *loop)
     }
 }
 
-/* Creates the timerfd, unless it exists. */
 static int
 open_timerfd(struct lawn_loop *loop)
 {
@@ -106,7 +104,6 @@ lawn_loop_fd(struct lawn_loop *loop)
     return loop->timer_fd;
 }
 
-/* Creates the epoll descriptor, unless it exists. */
 static int
 open_epoll(struct lawn_loop *loop)
 {
@@ -185,8 +182,8 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     bool gone = (events & (EPOLLHUP | EPOLLERR)) != 0;
     unsigned ready = gone ? LAWN_LOOP_HANGUP : 0;
 
-    /* Callbacks that check only the events they wait for must notice a hang-up,
-     * too. */
+    /* Callbacks that check only the events they wait for must notice a
+     * hang-up. */
     if (gone || (events & EPOLLIN) != 0) {
         ready |= watch->events & LAWN_LOOP_READ;
     }
@@ -200,10 +197,10 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     return true;
 }
 
-/* If wait is true, waits until a descriptor is ready or a timer is due. Then
- * calls the callbacks. Those of descriptors are called first, so that a
- * connection that has just received data is not considered idle. Returns the
- * number of callbacks, or -errno. */
+/* Calls the callbacks. If wait is true, first waits until a descriptor is ready
+ * or a timer is due. Descriptors precede timers, so that a connection that has
+ * just received data is not considered idle. Returns the number of callbacks,
+ * or -errno. */
 static int
 run_round(struct lawn_loop *loop, bool wait)
 {

@@ -1,5 +1,5 @@
-/* errors.c - descriptions of errors. Those of strerror() would mislead for some
- * values, because they refer to files and devices. */
+/* errors.c - descriptions of errors. For some values, strerror() would mislead:
+ * it refers to files and devices. */
 #include "lawn_store.h"
 
 #include <errno.h>

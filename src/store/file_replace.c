@@ -18,7 +18,6 @@
 #define LAWN_FILE_XS "XXXXXX"
 #define LAWN_FILE_TRIES 100u
 
-/* A replacement in progress. */
 struct lawn__file {
     int folder; /* AT_FDCWD if the folder is not readable */
     int fd;
@@ -58,8 +57,9 @@ sync_file(int fd)
     return 0;
 }
 
-/* Writes random characters that differ from try to try. They need not be
- * secret: O_EXCL fails if another process has created a file of that name. */
+/* Replaces the XXXXXX at name by characters that depend on the time, the process
+ * and the number of tries. They need not be secret: O_EXCL fails if the file
+ * exists. */
 static void
 randomize_name(char *name, uint64_t tries)
 {
@@ -129,7 +129,6 @@ copy_mode_and_owner(const struct lawn__file *file)
     return fchmod(file->fd, mode) != 0 ? -errno : 0;
 }
 
-/* Writes the new file, closes it, and renames it. */
 static int
 write_and_rename(struct lawn__file *file, lawn__file_fill_fn *fill, void *arg)
 {
@@ -153,8 +152,8 @@ write_and_rename(struct lawn__file *file, lawn__file_fill_fn *fill, void *arg)
     return error;
 }
 
-/* Opens the folder and sets the file names relative to it. If the folder is
- * writable but not readable, sets full paths. */
+/* Opens the folder and sets the file names relative to it, or full paths if the
+ * folder is not readable. */
 static int
 open_folder(struct lawn__file *file, const struct lawn__file_target *target)
 {
@@ -192,7 +191,6 @@ sync_folder(const struct lawn__file *file)
     return error == -EINVAL || error == -ENOTSUP ? 0 : error;
 }
 
-/* Examines the old file, opens the folder, and creates the new file. */
 static int
 open_target(struct lawn__file *file, const struct lawn__file_target *target)
 {

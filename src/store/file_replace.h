@@ -1,12 +1,12 @@
 /* file_replace.h - replaces a file atomically.
  *
  * The new file is written under a temporary name in the same directory, flushed
- * to disk, and renamed to the path, which is atomic. Then the directory is
- * flushed; otherwise the old file could reappear after a power failure. An
- * error before the rename leaves the old file unchanged. The directory is
- * opened first, so that only its flush can fail after the rename. A directory
- * that is writable but not readable is not flushed. If the path is a symbolic
- * link, the link is replaced.
+ * to disk, and renamed, which is atomic. Then the directory is flushed;
+ * otherwise the old file could reappear after a power failure. An error before
+ * the rename leaves the old file unchanged. The directory is opened first, so
+ * that only its flush can fail after the rename. A directory that is writable
+ * but not readable is not flushed. If the path is a symbolic link, the link is
+ * replaced.
  *
  * The new file gets the permissions of the old one, and its owner and group if
  * the process may set them. If the group cannot be set, the group of the new
@@ -29,23 +29,22 @@ typedef int lawn__file_fill_fn(lawn__file_write_fn *write, void *file,
 
 struct lawn__file_target {
     const char *path;
-    /* The temporary name is the name of the file followed by the suffix. If the
-     * suffix ends in XXXXXX, these are replaced by random characters.
-     * Otherwise, an existing file with the temporary name is removed first; the
-     * caller must hold a lock. */
+    /* The temporary name is the file name followed by the suffix. If the suffix
+     * ends in XXXXXX, these are replaced by random characters. Otherwise, an
+     * existing file with the temporary name is removed first; the caller must
+     * hold a lock. */
     const char *suffix;
     unsigned mode; /* permissions of a new file, before the umask */
     char *names;   /* buffer of lawn__file_names_size() bytes */
 };
 
-/* Returns the size of the buffer target->names. */
 size_t lawn__file_names_size(const char *path, const char *suffix);
 
 /* Replaces the file. If replaced is not NULL, sets *replaced to whether the
- * path refers to the new file. Returns 0, the error of fill, -EISDIR if the
- * path is a directory, LAWN_STORE_NOT_A_FILE if it is neither a directory nor a
- * regular file, or the -errno of a system call. If an error is returned and
- * *replaced is true, only flushing the directory failed. */
+ * path refers to the new file. Returns 0, the error of fill, -EISDIR for a
+ * directory, LAWN_STORE_NOT_A_FILE for another path that is not a regular file,
+ * or the -errno of a system call. If *replaced is true after an error, only
+ * flushing the directory failed. */
 int lawn__file_replace(const struct lawn__file_target *target,
                        lawn__file_fill_fn *fill, void *arg, bool *replaced);
 

@@ -2,10 +2,9 @@
  *
  * lawn_store_mow() first removes timers from the lawn in batches, and calls
  * back after lawn_mow() has returned. So callbacks may call any function,
- * including another mow, and the table's buckets for a whole batch are
- * prefetched at once. A timer that was removed from the lawn but has not fired
- * is still in the store: it is in due[], and can be stopped, restarted and
- * found [J2]. */
+ * including another mow, and the table's buckets of a batch are prefetched at
+ * once. A timer that was removed from the lawn but has not fired is in due[],
+ * and can be stopped, restarted and found [J2]. */
 #include "store.h"
 
 static void
@@ -23,9 +22,8 @@ collect_due(struct lawn_timer *timer, void *arg)
     store->due_end++;
 }
 
-/* Removes the next timer due by now from the store, but keeps its record.
- * `wanted` is the maximum number of timers that the caller still needs. Returns
- * NULL if there is none. */
+/* Removes the next timer due by now from the store, but keeps its record. The
+ * caller needs at most `wanted` timers. Returns NULL if there is none. */
 static struct lawn_store_record *
 take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 {
@@ -47,8 +45,8 @@ take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
             }
         }
         record = store->due[store->due_next];
-        /* This mow may have been called by a callback, with an earlier time
-         * than the mow that filled due[]. */
+        /* A callback may have called this mow, with an earlier time than the
+         * mow that filled due[]. */
         if (record != NULL && lawn_last_deadline(&record->timer) > now) {
             return NULL;
         }
@@ -110,8 +108,7 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
     return record != NULL;
 }
 
-/* Returns the first timer that was removed from the lawn but has not fired, or
- * NULL. It fires before all other timers. */
+/* Returns the first timer in due[], or NULL. It fires before all others. */
 static const struct lawn_store_record *
 find_collected(const struct lawn_store *store)
 {
@@ -138,7 +135,8 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
     const struct lawn_store_record *record = find_collected(store);
 
     if (record == NULL) {
-        /* If the earliest deadline is known, the result is exact. */
+        /* If the lawn does not know the earliest deadline, lawn_next_timer()
+         * may return a later timer. This call makes the deadline known. */
         (void)lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
         if (timer == NULL) {
@@ -194,7 +192,7 @@ lawn__store_each(const struct lawn_store *store, lawn_store_visit_fn *visit,
 {
     struct lawn_store_fire_visit each = {visit, arg};
 
-    /* The timers in due[] fire before all timers on the lawn. They are not on a
+    /* Timers in due[] fire before all timers on the lawn. They are not on a
      * blade. */
     for (unsigned i = store->due_next; i < store->due_end; i++) {
         if (store->due[i] != NULL &&

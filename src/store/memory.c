@@ -15,8 +15,7 @@
 #define LAWN_STORE_MEMORY_MAPS 0
 #endif
 
-/* The unit for mapped blocks: the smallest page size in use. The system rounds
- * up if its pages are larger. */
+/* The unit for mapped blocks: the smallest page size in use. */
 #define LAWN_STORE_MEMORY_UNIT 4096u
 #define LAWN_STORE_MEMORY_MAPPED 16384u
 /* Maximum number of kept blocks to search for one of the right size. */

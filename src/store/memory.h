@@ -2,12 +2,11 @@
  * default one, counted, limited, and aligned to cache lines.
  *
  * The default allocator uses mmap() for blocks of 16 KiB and more, so that
- * freed blocks return to the system at once. malloc() would keep them as long
- * as any memory above them is in use. The store allocates most of its memory in
- * blocks of 64 KiB. On Linux, munmap() fails if the process has reached the
- * limit on mappings (vm.max_map_count). Then all pages of the block but one are
- * released, and the block is kept until a block of its size is needed, or
- * munmap() works again.
+ * freed blocks return to the system at once. malloc() would keep them while any
+ * memory above them is in use. Most blocks have 64 KiB. On Linux, munmap()
+ * fails if the process has reached the limit on mappings (vm.max_map_count).
+ * Then all pages of the block but one are released, and the block is kept until
+ * a block of its size is needed or munmap() works again.
  */
 #ifndef LAWN_STORE_MEMORY_H
 #define LAWN_STORE_MEMORY_H
@@ -33,19 +32,18 @@ struct lawn_store_memory {
  * memory->error on failure. O(1). */
 void *lawn__store_memory_take(struct lawn_store_memory *memory, size_t size);
 
-/* Frees a block. size is the size that was passed to take. */
+/* size is as passed to take. */
 void lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
                              size_t size);
 
 /* Call it once all blocks have been freed. */
 void lawn__store_memory_fini(struct lawn_store_memory *memory);
 
-/* Returns whether this amount of memory could be allocated, so that a caller
- * does not allocate some of its pieces in vain. If not, sets memory->error. */
+/* Returns whether this amount of memory can be allocated. If not, sets
+ * memory->error. Callers use it before they allocate several pieces. */
 bool lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size);
 
-/* Returns the number of bytes that a block of this size adds to
- * memory->bytes. */
+/* Returns by how much a block of this size increases memory->bytes. */
 size_t lawn__store_memory_cost(const struct lawn_store_memory *memory,
                                size_t size);
 

@@ -1,9 +1,8 @@
 /* pointers.h - a growing array of words that never moves.
  *
- * It consists of pieces, each twice as large as the previous one; the logarithm
- * of an index determines its piece. Growing copies nothing and is O(1) in the
- * worst case. Access takes one more load than with an array. The table uses it
- * for its segments, slots.c for its slabs.
+ * It consists of pieces, each twice as large as the previous one. Growing
+ * copies nothing and is O(1) in the worst case. Access takes one more load than
+ * with an array.
  */
 #ifndef LAWN_STORE_POINTERS_H
 #define LAWN_STORE_POINTERS_H
@@ -27,7 +26,6 @@ lawn__store_pointers_size(unsigned piece)
     return UINT64_C(1) << (piece + LAWN_STORE_POINTERS_FIRST_BITS);
 }
 
-/* Returns the piece of an element. */
 static inline unsigned
 lawn__store_pointers_piece(uint64_t index)
 {
@@ -35,7 +33,6 @@ lawn__store_pointers_piece(uint64_t index)
            (unsigned)__builtin_clzll(index + lawn__store_pointers_size(0));
 }
 
-/* Returns the number of pieces. */
 static inline unsigned
 lawn__store_pointers_pieces(const struct lawn_store_pointers *pointers)
 {
@@ -63,7 +60,7 @@ lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
                                    lawn__store_pointers_size(piece)];
 }
 
-/* Appends an element. Returns false if out of memory. */
+/* Returns false if out of memory. */
 static inline bool
 lawn__store_pointers_add(struct lawn_store_pointers *pointers,
                          struct lawn_store_memory *memory, uintptr_t value)
@@ -81,7 +78,6 @@ lawn__store_pointers_add(struct lawn_store_pointers *pointers,
     return true;
 }
 
-/* Removes the last element. */
 static inline void
 lawn__store_pointers_drop(struct lawn_store_pointers *pointers,
                           struct lawn_store_memory *memory)

@@ -4,10 +4,9 @@
  *     | id, padded to a multiple of 8 | payload, or a pointer to it           |
  *
  * A record takes 40 bytes in addition to id and payload. It never moves,
- * because the lawn links to its timer and the table and iteration point to it.
- * So a payload that is large, or has outgrown the slot of its record, is stored
- * outside: in another slot or in a separate block. There it is preceded by 8
- * bytes, which contain its place.
+ * because the lawn, the table and iteration point to it. So a payload that is
+ * large, or has outgrown the record's slot, is stored outside: in another slot
+ * or in a separate block. There 8 bytes before it contain its place.
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
@@ -17,9 +16,9 @@
 #include <lawn_store.h>
 #include <string.h>
 
-/* Maximum size of a record whose payload is inside. */
+/* Maximum size of a record with its payload inside. */
 #define LAWN_STORE_INSIDE_MAX 2048u
-/* Number of bytes before a payload that is outside. */
+/* Bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX

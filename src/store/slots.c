@@ -23,10 +23,10 @@
 
 /* Slots in the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
-/* A slab that fills a block begins at an offset below this, which differs from
- * slab to slab. If all began at offset 0, their headers would compete for the
- * same few cache lines. */
-#define LAWN_STORE_SLOTS_COLOURS (16u * LAWN_STORE_LINE)
+/* A slab that fills a block begins at an offset below this, which differs
+ * between slabs. Otherwise their headers would compete for the same few cache
+ * lines. */
+#define LAWN_STORE_SLOTS_COLORS (16u * LAWN_STORE_LINE)
 /* Means "no number"; fits in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
 
@@ -51,8 +51,8 @@ lawn__store_slots_group(uint64_t ttl)
     return (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
 }
 
-/* Returns the index of the slot size for this number of bytes, and sets *slot
- * to the size. Index 0 is for slots with a slab of their own. */
+/* Returns the index of the slot size for this number of bytes and sets *slot to
+ * the size. Index 0 is for slots with a slab of their own. */
 static unsigned
 find_size(size_t bytes, uint32_t *slot)
 {
@@ -99,11 +99,11 @@ header_size(uint32_t slots, uint32_t slot)
     return (head + align - 1) / align * align;
 }
 
-/* Returns the maximum number of slots per slab: as many as fit in a block. */
+/* Returns how many slots of this size fit in a block. */
 static uint32_t
 slots_per_slab(uint32_t slot)
 {
-    const uint32_t room = LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLOURS;
+    const uint32_t room = LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLORS;
     uint32_t most = room / slot;
 
     if (slot > LAWN_STORE_SLOTS_MAX) {
@@ -115,8 +115,7 @@ slots_per_slab(uint32_t slot)
     return most;
 }
 
-/* Returns whether a slab number is free. word is its element in
- * slots->slabs. */
+/* word is the element of a slab number in slots->slabs. */
 static bool
 is_free(uintptr_t word)
 {
@@ -232,7 +231,7 @@ unlink_slab(struct lawn_store_slab *slab)
     slab->prev->next = slab->next;
 }
 
-/* Frees a slab without live slots. */
+/* The slab must have no live slots. */
 LAWN_NOINLINE static void
 free_slab(struct lawn_store_slots *slots, struct lawn_store_slab *slab)
 {
@@ -265,8 +264,8 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
     return block;
 }
 
-/* Adds a slab of a size. On failure, returns NULL and frees all memory that it
- * has allocated. */
+/* Returns a new slab of a size. On failure, returns NULL and has allocated
+ * nothing. */
 LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)
@@ -276,7 +275,7 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
     uint32_t many = wanted < most ? (uint32_t)wanted : most;
     size_t head = header_size(many, slot);
     size_t bytes = head + (size_t)many * slot;
-    size_t colour = 0;
+    size_t color = 0;
     uint64_t number = 0;
 
     if (!take_number(slots, &number)) {
@@ -284,7 +283,7 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
     }
     if (many == most && slot <= LAWN_STORE_SLOTS_MAX) {
         bytes = LAWN_STORE_BLOCK;
-        colour = number * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLOURS;
+        color = number * LAWN_STORE_LINE % LAWN_STORE_SLOTS_COLORS;
     }
     char *block = (char *)lawn__store_memory_take(slots->memory, bytes);
     if (block == NULL) {
@@ -292,7 +291,7 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
         return NULL;
     }
     struct lawn_store_slab *slab =
-        (struct lawn_store_slab *)(void *)(block + colour);
+        (struct lawn_store_slab *)(void *)(block + color);
     *lawn__store_pointers_at(&slots->slabs, number) = (uintptr_t)slab;
     slab->number = number;
     slab->block = block;
@@ -315,7 +314,6 @@ add_slab(struct lawn_store_slots *slots, unsigned group,
     return slab;
 }
 
-/* Adds a group and returns its sizes, or NULL if out of memory. */
 LAWN_NOINLINE static struct lawn_store_size *
 add_group(struct lawn_store_slots *slots, unsigned group)
 {
@@ -497,7 +495,6 @@ check_slab(const struct lawn_store_slab *slab, uint64_t number, FILE *out)
     return true;
 }
 
-/* Checks the lists of free numbers. */
 static bool
 check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
               FILE *out)
@@ -523,8 +520,8 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
     return true;
 }
 
-/* Returns the number of slots recorded in the sizes of all groups. Adds their
- * memory to *bytes. */
+/* Returns the total of slots in the sizes of all groups. Adds the memory of the
+ * sizes to *bytes. */
 static uint64_t
 sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {

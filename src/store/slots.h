@@ -3,11 +3,10 @@
  *
  * Slots of one size are in slabs of up to 64 KiB. A slab is filled from its
  * beginning, and later by the lowest free address. So timers that are started
- * one after the other are mostly adjacent in memory, and are read in that order
- * when they fire. A slab without live slots is freed, except for one spare
- * slab, which is freed when memory is short. The first slab of a size is small;
- * each further one has three times as many slots as all slabs before it
- * together, up to the size of a block.
+ * in sequence are mostly adjacent in memory. A slab without live slots is
+ * freed, except for one spare slab, which is freed when memory is short. The
+ * first slab of a size is small; each further one has three times as many slots
+ * as all before it, up to the size of a block.
  *
  * Slots that are likely to be freed together share slabs: those of timers whose
  * first TTLs differ by less than a factor of 16. So when many short timers end,
@@ -38,8 +37,6 @@
 #define LAWN_STORE_GROUP_RECORDS 17u
 #define LAWN_STORE_GROUPS 33u
 
-/* The fields that lawn__store_slots_take() and lawn__store_slots_give() use are
- * adjacent. */
 struct lawn_store_slab {
     /* Links of the ring of slabs of this size that have free slots. Valid only
      * while this slab has a free slot. */
@@ -52,7 +49,7 @@ struct lawn_store_slab {
     unsigned group;
     _Alignas(LAWN_STORE_LINE) uint32_t first; /* offset of the first slot */
     uint32_t slots;                           /* number of slots */
-    uint32_t slot;                            /* bytes per slot */
+    uint32_t slot;                            /* bytes of one slot */
     uint32_t inverse;                         /* 2^32 / slot, rounded up */
     uint32_t live;                            /* number of slots in use */
     uint32_t full_words; /* leading words of taken that are all ones */
@@ -84,7 +81,7 @@ struct lawn_store_slots {
 void lawn__store_slots_init(struct lawn_store_slots *slots,
                             struct lawn_store_memory *memory);
 
-/* Returns the group for a TTL, 0 to 15; to be added to PAYLOADS or RECORDS. */
+/* Returns the group for a TTL, 0 to 15, to add to PAYLOADS or RECORDS. */
 unsigned lawn__store_slots_group(uint64_t ttl);
 
 /* Allocates a block of memory; frees the spare slab if necessary. Returns NULL
@@ -98,18 +95,15 @@ void *lawn__store_slots_take(struct lawn_store_slots *slots, unsigned group,
 void lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
                             uint16_t place);
 
-/* Returns the slab of a slot. */
 static inline struct lawn_store_slab *
 lawn__store_slots_slab(const void *slot, uint16_t place)
 {
     return (struct lawn_store_slab *)((uintptr_t)slot - (uintptr_t)place * 8);
 }
 
-/* Returns the size of the slot for this number of bytes. */
 size_t lawn__store_slots_room(size_t size);
 
-/* Returns the next live record from the cursor on and advances the cursor.
- * Returns NULL if there are no more. */
+/* Returns the next live record and advances the cursor, or returns NULL. */
 void *lawn__store_slots_walk(const struct lawn_store_slots *slots,
                              uint64_t *cursor);
 

@@ -1,11 +1,10 @@
 /* snapshot.c - saves and loads all timers of a store [S9].
  *
- * Saving visits the timers in the order in which a store must add them when
- * loading, so nothing is sorted. It needs one block of memory. Loading adds the
- * timers as they are read; an error removes all of them, so the store is empty
- * as before. Input is not trusted: a block is used only after its checksum was
- * verified, a value only after it was validated, and memory is allocated only
- * for bytes that have been read. A record in one block is used in place; a
+ * Saving visits the timers in the order in which loading must add them, so
+ * nothing is sorted. It needs one block of memory. Loading adds the timers as
+ * they are read; an error removes all of them. Input is not trusted: a block is
+ * used only after its checksum was verified, a value only after it was
+ * validated, and memory is allocated only for bytes that have been read. A
  * record that spans blocks is joined in a buffer that grows as its bytes
  * arrive. O(timers and their bytes).
  *
@@ -25,7 +24,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Number of records to prefetch ahead of the current one. */
+/* Records to prefetch ahead of the current one. */
 #define LAWN_STORE_SNAPSHOT_AHEAD 8u
 
 unsigned char *
@@ -55,7 +54,6 @@ lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
     }
 }
 
-/* A save in progress. */
 struct lawn_store_saving {
     lawn_store_write_fn *write;
     void *arg;
@@ -65,7 +63,6 @@ struct lawn_store_saving {
     unsigned char *buffer; /* a block: size, content, checksum */
 };
 
-/* Writes size bytes from the buffer, followed by their checksum. */
 static int
 write_checked(struct lawn_store_saving *saving, size_t size)
 {
@@ -92,7 +89,6 @@ flush_block(struct lawn_store_saving *saving)
     return write_checked(saving, LAWN_STORE_SNAPSHOT_SIZE + fill);
 }
 
-/* Appends bytes to the stream. */
 static int
 append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
 {
@@ -195,8 +191,8 @@ lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
     return error;
 }
 
-/* A load in progress. The stream is content[at] to content[end - 1], followed
- * by the bytes that read() will return. content points into the buffer. */
+/* The stream is content[at] to content[end - 1], followed by the bytes that
+ * read() will return. content points into the buffer. */
 struct lawn_store_loading {
     struct lawn_store *store;
     lawn_store_read_fn *read;
@@ -216,8 +212,8 @@ struct lawn_store_loading {
     uint64_t first;
 };
 
-/* Reads size bytes. Returns the number of bytes read, which is smaller at the
- * end of the input, or an error. */
+/* Returns the number of bytes read, or an error. The number is smaller than
+ * size only at the end of the input. */
 static ptrdiff_t
 read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
            size_t size)
@@ -240,8 +236,7 @@ read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
     return (ptrdiff_t)have;
 }
 
-/* Reads exactly size bytes. Returns LAWN_STORE_TRUNCATED at the end of the
- * input. */
+/* Returns 0, an error, or LAWN_STORE_TRUNCATED at the end of the input. */
 static int
 read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
              size_t size)
@@ -255,7 +250,6 @@ read_exactly(struct lawn_store_loading *loading, unsigned char *bytes,
     return (size_t)got < size ? LAWN_STORE_TRUNCATED : 0;
 }
 
-/* Returns whether size bytes of the buffer match the checksum after them. */
 static bool
 is_checksum_valid(struct lawn_store_loading *loading, size_t size)
 {
@@ -270,7 +264,7 @@ read_header(struct lawn_store_loading *loading)
 {
     unsigned char *header = loading->buffer;
 
-    /* Preset the magic number, so that input that ends within it is reported as
+    /* Preset the magic number, so that input that ends within it counts as
      * truncated. */
     lawn__store_snapshot_put(header, LAWN_STORE_SNAPSHOT_MAGIC, 8);
     int error =
@@ -310,7 +304,7 @@ read_header(struct lawn_store_loading *loading)
     return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
 
-/* Reads the next block. The previous one has been consumed. */
+/* The previous block must have been consumed. */
 static int
 read_block(struct lawn_store_loading *loading)
 {
@@ -420,7 +414,7 @@ take_bytes(struct lawn_store_loading *loading, size_t size,
 
 /* Prefetches the table buckets for the next records of the block, because
  * waiting for buckets takes most of the time of a load. The sizes in the
- * records are not validated yet, so this reads nothing beyond the block. */
+ * records are not validated yet, so they are checked against the block. */
 static void
 prefetch_records(struct lawn_store_loading *loading)
 {
@@ -453,7 +447,6 @@ prefetch_records(struct lawn_store_loading *loading)
     }
 }
 
-/* Reads a record and adds its timer. */
 static int
 read_record(struct lawn_store_loading *loading, uint64_t *deadline)
 {

@@ -2,17 +2,15 @@
  *
  * A snapshot is a header, blocks, and an empty block. Each is followed by a
  * checksum of its bytes, keyed with the block number and the previous checksum.
- * So a missing, repeated, swapped or foreign block is detected like a flipped
- * bit. The contents of the blocks are a stream of records; block boundaries
- * have no meaning in it.
+ * So a missing, repeated, swapped or foreign block is detected. The contents of
+ * the blocks form a stream of records, which may span blocks.
  */
 #ifndef LAWN_STORE_SNAPSHOT_H
 #define LAWN_STORE_SNAPSHOT_H
 
 #include "hash.h"
 
-/* "lawnsnap". It is also the previous checksum for the checksum of the
- * header. */
+/* "lawnsnap". The checksum of the header uses it as the previous checksum. */
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
 #define LAWN_STORE_SNAPSHOT_VERSION 1u
 
@@ -83,7 +81,6 @@ lawn__store_snapshot_begin(void)
     return chain;
 }
 
-/* Returns the checksum of the next header or block. */
 static inline uint64_t
 lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
                          const unsigned char *bytes, size_t size)
@@ -98,8 +95,8 @@ lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
 
 struct lawn_store;
 
-/* Allocates buffers from the store's allocator that do not count toward the
- * store's memory, so no limit applies. Returns NULL if out of memory. */
+/* Allocates a buffer that does not count toward the store's memory limit.
+ * Returns NULL if out of memory. */
 unsigned char *lawn__store_snapshot_take(struct lawn_store *store, size_t size);
 void lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
                                size_t size);

@@ -118,8 +118,7 @@ size_outside(size_t size)
     return size <= LAWN_STORE_SLOTS_MAX ? lawn__store_slots_room(size) : size;
 }
 
-/* Copies a payload to a slot or block outside of its record. Returns NULL if
- * out of memory. */
+/* Copies a payload to a slot or block. Returns NULL if out of memory. */
 static unsigned char *
 copy_outside(struct lawn_store *store, uint64_t ttl, const void *payload,
              size_t size)
@@ -217,7 +216,6 @@ make_record(struct lawn_store *store, const void *id, size_t id_size,
     return record;
 }
 
-/* Returns the maximum size of a payload inside this record. */
 static size_t
 room_inside(const struct lawn_store_record *record)
 {
@@ -227,8 +225,8 @@ room_inside(const struct lawn_store_record *record)
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
-/* Replaces the payload; the new one may be part of the old one. Returns 0 or a
- * negative error. After an error nothing has changed. */
+/* Replaces the payload. The new one may be part of the old one. Returns 0 or an
+ * error; then nothing has changed. */
 static int
 change_payload(struct lawn_store *store, struct lawn_store_record *record,
                const void *payload, size_t size)
@@ -284,7 +282,6 @@ remove_from_due(struct lawn_store *store, struct lawn_store_record *record)
     record->payload &= ~LAWN_STORE_DUE;
 }
 
-/* Starts or restarts the timer of a record in the table. */
 static void
 start_record(struct lawn_store *store, struct lawn_store_record *record,
              uint64_t ttl)
@@ -304,8 +301,8 @@ ttl_until(const struct lawn_store *store, uint64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
-/* Adds a record for an id that has none. On failure, returns NULL, sets *error,
- * and frees all memory that it has allocated [S2]. */
+/* Adds a record for a new id. On failure, returns NULL, sets *error, and has
+ * changed nothing [S2]. */
 static struct lawn_store_record *
 add_record(struct lawn_store *store, uint64_t hash, const void *id,
            size_t id_size, uint64_t ttl, const void *payload, size_t size,
@@ -377,7 +374,6 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
     return 0;
 }
 
-/* Returns the record of an id, or NULL. Sets *hash to the hash of the id. */
 static inline struct lawn_store_record *
 find_record(const struct lawn_store *store, const void *id, size_t id_size,
             uint64_t *hash)
@@ -526,9 +522,10 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 {
     uint64_t now = lawn_now(store->lawn);
 
-    /* The index of a lawn begins at the time that was passed to lawn_place();
-     * lawn_set_now() does not change that. In a callback the lawn cannot be
-     * replaced; then overdue timers wait for a later mow [P6]. */
+    /* No timer of a lawn can be due before the time passed to lawn_place(). So
+     * if timers are overdue, the empty lawn is placed again, at an earlier
+     * time. In a callback that is not possible; then overdue timers wait for a
+     * later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);

@@ -18,7 +18,7 @@
  *   [J4] due[] is sorted by deadline, and no deadline is after the lawn's
  *        clock. If no mow is running, due[] is empty.
  *   [J5] memory.bytes is the sum over all parts.
- * lawn_store_check() checks all of them.
+ * lawn_store_check() checks them.
  */
 #ifndef LAWN_STORE_STORE_H
 #define LAWN_STORE_STORE_H
@@ -55,9 +55,8 @@ struct lawn_store {
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);
 
-/* Visits all timers, in the order that lawn__store_restore() requires. Calls
- * visit for each timer; on_blade is true if the timer is on a blade. Stops if
- * visit returns false. */
+/* Calls visit for each timer, in the order that lawn__store_restore() requires.
+ * on_blade is true if the timer is on a blade. Stops if visit returns false. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
 bool lawn__store_each(const struct lawn_store *store,

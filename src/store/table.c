@@ -8,9 +8,8 @@
 
 #define LAWN_STORE_TABLE_LEAST 4u
 /* PER buckets have FEWEST to MOST records on average: the table grows if there
- * are more, and shrinks if there are fewer. Until the number of buckets has
- * doubled, split and unsplit buckets differ by a factor of two in the mean
- * number of records. */
+ * are more, and shrinks if there are fewer. Buckets that are not yet split have
+ * twice as many as the others. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u
@@ -19,7 +18,7 @@ _Static_assert(sizeof(void *) != 8 ||
                    sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
                "a bucket is a cache line");
 
-/* Allocates a bucket. Returns NULL if out of memory. */
+/* Returns NULL if out of memory. */
 static struct lawn_store_bucket *
 new_bucket(struct lawn_store_table *table)
 {
@@ -34,8 +33,7 @@ new_bucket(struct lawn_store_table *table)
     return bucket;
 }
 
-/* Returns an empty bucket: a spare one or a new one. Returns NULL if out of
- * memory. */
+/* Returns an empty bucket, or NULL if out of memory. */
 static struct lawn_store_bucket *
 take_bucket(struct lawn_store_table *table)
 {
@@ -53,7 +51,6 @@ take_bucket(struct lawn_store_table *table)
     return bucket;
 }
 
-/* Adds an entry to a bucket or its chain. */
 static bool
 put_entry(struct lawn_store_table *table, struct lawn_store_bucket *bucket,
           void *entry, uint16_t tag)
@@ -110,7 +107,6 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     }
 }
 
-/* Allocates this number of spare buckets. Returns false if out of memory. */
 static bool
 reserve_spare(struct lawn_store_table *table, uint64_t wanted)
 {
@@ -137,7 +133,6 @@ free_spare(struct lawn_store_table *table)
     }
 }
 
-/* Returns the number of records in a bucket and its chain. */
 static uint64_t
 count_records(const struct lawn_store_bucket *bucket)
 {
@@ -163,7 +158,6 @@ bucket_bytes(uint64_t buckets)
     return (size_t)buckets * sizeof(struct lawn_store_bucket);
 }
 
-/* Reallocates segment 0. Returns false if out of memory. */
 static bool
 resize_first_segment(struct lawn_store_table *table, uint64_t room)
 {
@@ -181,7 +175,6 @@ resize_first_segment(struct lawn_store_table *table, uint64_t room)
     return true;
 }
 
-/* Allocates memory for one more bucket. */
 static bool
 extend_segments(struct lawn_store_table *table)
 {
@@ -224,7 +217,7 @@ retract_segments(struct lawn_store_table *table)
     }
 }
 
-/* Returns the largest power of two that is <= number; number > 0. */
+/* number > 0. */
 static uint64_t
 floor_power_of_two(uint64_t number)
 {
@@ -263,7 +256,6 @@ prefetch_bucket(const struct lawn_store_bucket *bucket)
     }
 }
 
-/* Recomputes the tags of a bucket and its chain. */
 static void
 retag_bucket(const struct lawn_store_table *table,
              struct lawn_store_bucket *bucket, unsigned shift)
@@ -358,7 +350,6 @@ shrink_table(struct lawn_store_table *table)
     return true;
 }
 
-/* Returns whether the table has more buckets than it needs. */
 static inline bool
 has_excess(const struct lawn_store_table *table)
 {
@@ -449,7 +440,6 @@ lawn__store_table_fini(struct lawn_store_table *table)
     }
 }
 
-/* Frees unused capacity of the first segment. */
 static void
 trim_segments(struct lawn_store_table *table)
 {
@@ -528,7 +518,6 @@ report_broken(FILE *out, const char *what, uint64_t number)
     return false;
 }
 
-/* Checks one bucket of a chain. */
 static bool
 check_bucket(const struct lawn_store_table *table,
              const struct lawn_store_bucket *bucket, uint64_t number, FILE *out)

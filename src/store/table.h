@@ -8,9 +8,9 @@
  * The table grows by one bucket at a time. The new bucket, number n, takes
  * records from bucket n - 2^k, where 2^k is the largest power of two not above
  * n: those whose hash selects n. Shrinking is the reverse. So each call does at
- * most the work of one bucket, at any size; there is no second table and no
- * rehashing of all records. Buckets are in segments of 64 KiB; only the first
- * segment is copied, while it grows to that size.
+ * most the work of one bucket, and there is never a rehash of all records.
+ * Buckets are in segments of 64 KiB; only the first segment is copied, while it
+ * grows to that size.
  *
  * The functions that find a record are inline: the fewer instructions a call
  * takes, the more calls wait for memory at the same time.
@@ -88,11 +88,10 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
                                     lawn__store_table_number(table, hash));
 }
 
-/* Returns the first hash bit of the tags in a bucket whose number has this
- * number of bits. Tags contain 8 to 15 bits that the bucket number does not
- * determine; the lowest of them selects the bucket of a record after a split.
- * So records must be read for a split only if the number of bits becomes a
- * multiple of 8. */
+/* Returns the first hash bit of the tags in a bucket whose number has `bits`
+ * bits. Tags contain 8 to 15 bits that the bucket number does not determine;
+ * the lowest of them selects the bucket of a record after a split. So a split
+ * reads the records only if `bits` becomes a multiple of 8. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {
@@ -141,9 +140,8 @@ lawn__store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns a mask of the records in a bucket that have this tag: bit 2 * i is
- * set for entry i. There are no branches, because a misprediction would keep
- * the processor from executing the next call while this bucket is loaded from
- * memory. */
+ * set for entry i. It has no branches: a misprediction would keep the processor
+ * from executing the next call while this bucket is loaded. */
 static inline unsigned
 lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
@@ -165,7 +163,6 @@ lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 #endif
 }
 
-/* Returns the record of an id, or NULL. */
 static inline struct lawn_store_record *
 lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
                        const void *id, size_t id_size)
@@ -197,7 +194,6 @@ lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
 bool lawn__store_table_add(struct lawn_store_table *table, uint64_t hash,
                            struct lawn_store_record *record);
 
-/* Removes a record of the table. */
 void lawn__store_table_remove(struct lawn_store_table *table, uint64_t hash,
                               const struct lawn_store_record *record);
 

@@ -1,15 +1,15 @@
 /* atomic.h - all accesses to words that the threads of a set share.
  *
- * Each access is a macro with a memory order, so that a test can control the
- * order of the accesses of several threads: with LAWN_EXPLORE the macros are
- * calls, implemented in tests/explore/.
+ * Each access is a macro with a memory order. With LAWN_EXPLORE the macros are
+ * calls, implemented in tests/explore/: there, a test controls the order of the
+ * accesses of several threads.
  *
  * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. Suppose
- * that two threads each store a word and then load the word that the other
- * thread stores. If one thread executes LIGHT between its store and its load,
- * and the other executes HEAVY, at least one of the loads sees the store of the
- * other thread. LIGHT costs nothing; HEAVY is a system call. They work only if
- * lawn__park_asymmetric() is true.
+ * that each of two threads stores a word and then loads the other thread's
+ * word. If one thread executes LIGHT between its store and its load, and the
+ * other HEAVY, at least one load sees the other thread's store. LIGHT costs
+ * nothing; HEAVY is a system call. They work only if lawn__park_asymmetric() is
+ * true.
  *
  * Fields are plain integers and pointers, because <stdatomic.h> does not
  * support C++ and the timer is declared in a public header. */
@@ -22,6 +22,9 @@
 #define LAWN_ACQUIRE __ATOMIC_ACQUIRE
 #define LAWN_RELEASE __ATOMIC_RELEASE
 #define LAWN_SEQ_CST __ATOMIC_SEQ_CST
+
+/* Words that different threads write are in different cache lines. */
+#define LAWN_LINE 64
 
 /* A 64-bit word; some 32-bit machines would align it to 4 bytes. */
 #define LAWN_ATOMIC_U64 _Alignas(8) uint64_t

@@ -12,19 +12,19 @@
  *      claim, write, push, end the claim  for each gate: while gate != 0: yield
  *      gate--, a release                  close the mailboxes
  *
- * Either the start sees that the set is closed, and has not changed the timer;
- * or close sees the start, and waits until the timer is in the mailbox. Between
- * gate++ and gate-- a start never blocks and cannot be canceled. Starts that
- * see `closing` fail. So it is enough that each gate was empty once.
+ * Either the start sees `closing` and fails without changing the timer, or
+ * close sees the start and waits until the timer is in the mailbox. Between
+ * gate++ and gate-- a start never blocks and cannot be canceled. It is enough
+ * that close sees each gate empty once.
  *
  * A thread owns one gate of each set and counts there without atomic additions.
- * The owner is identified by the address of a thread-local word. If a thread
- * ends and a new one gets its memory, the new thread inherits its gates; the
- * reuse of the memory is ordered after the end of the old thread, so the new
- * one sees its counts. Otherwise gates are not released. A thread tries only a
- * few gates, and threads that have ended may own them all. If it gets none of
- * its own, or if LAWN_FENCE_HEAVY is not available, it uses a word that it may
- * share with other threads, by sequentially consistent atomic additions. */
+ * The owner is identified by the address of a thread-local word. No thread
+ * releases its gates when it ends. But if a new thread gets the memory of an
+ * ended one, it inherits its gates. It sees their counts, because the reuse of
+ * the memory is ordered after the end of the old thread. A thread tries only a
+ * few gates, and other threads, running or ended, may own all of them. Without
+ * a gate of its own, or without LAWN_FENCE_HEAVY, a thread uses a shared word
+ * and sequentially consistent atomic additions. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
@@ -45,13 +45,12 @@ struct lawn_pass {
     bool alone; /* no other thread writes *count */
 };
 
-/* Returns a gate for a thread that does not own gate number `at`. This is
- * another gate, if the thread owns it or can take it now, and otherwise a
- * shared one. */
+/* Returns a gate for a thread that does not own gate number `at`: another gate
+ * that the thread owns or can take now, or else a shared one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 
-/* Waits until each gate was empty once; the set is closed. */
+/* Waits until each gate was empty once. The set must be closed. */
 void lawn__gate_wait(struct lawn_workers *set);
 
 static inline void

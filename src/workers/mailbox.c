@@ -1,7 +1,5 @@
-/* mailbox.c - sends timers to a shard: see mailbox.h for the memory order. */
+/* mailbox.c - sends timers to a shard: see mailbox.h. */
 #include "mailbox.h"
-
-#include "atomic.h"
 
 /* The head of a closed mailbox. */
 static struct lawn_workers_timer closed_mark;
@@ -34,8 +32,8 @@ lawn__mailbox_empty(struct lawn_mailbox *box)
     return lawn__mailbox_done(box) && (head == NULL || head == &closed_mark);
 }
 
-/* Takes the whole stack. Loads the head first, because an exchange would take
- * the cache line from the producers. */
+/* Loads the head first, because an exchange would take the cache line from the
+ * producers. */
 static void
 take_all(struct lawn_mailbox *box)
 {
@@ -58,6 +56,7 @@ lawn__mailbox_pop(struct lawn_mailbox *box, size_t *steps)
             return NULL;
         }
         --*steps;
+        __builtin_prefetch(&timer->state, 1); /* for when it is processed */
         box->taken = timer->next;
         timer->next = box->ready;
         box->ready = timer;
@@ -85,8 +84,8 @@ lawn__mailbox_close(struct lawn_mailbox *box)
     if (rest == &closed_mark) {
         return;
     }
-    /* Put these timers before those that were taken but not yet reversed. Both
-     * lists begin with the newest timer. */
+    /* Put these timers before those not yet reversed. Both lists begin with the
+     * newest timer. */
     struct lawn_workers_timer **end = &rest;
     while (*end != NULL) {
         end = &(*end)->next;

@@ -1,45 +1,44 @@
 /* mailbox.h - sends timers from any thread to the worker that runs a shard.
  *
- * The mailbox is a stack with many producers; the consumer takes all of it at
- * once. Then it reverses the list, so that timers are processed in the order of
- * their posts. It does so in steps, so that a full mailbox does not delay due
- * timers [C9]. A timer contains the link, and the state word (MAIL) ensures
- * that it is in at most one mailbox, once. So a mailbox needs no memory and
- * cannot overflow.
+ * The mailbox is a stack with many producers. The consumer takes the whole
+ * stack and reverses it, so that timers are processed in the order of their
+ * posts. It reverses in steps, so that a full mailbox does not delay due timers
+ * [C9]. A timer contains the link, and MAIL in its state word ensures that it
+ * is in at most one mailbox, once. So a mailbox needs no memory and cannot
+ * overflow.
  *
  * Memory order: the compare-and-swap of a push is a release of timer->next and
  * of everything that the producer wrote to the timer. The exchange of the
  * consumer is an acquire. It synchronizes with all timers of the list, since
- * the earlier compare-and-swaps of the same word form one release sequence.
- * Timers are never popped individually, so the ABA problem does not occur: a
- * new timer is linked before whatever head there is. Both operations are also
- * sequentially consistent, as required when the worker falls asleep: see
- * announce_sleep(). */
+ * the earlier compare-and-swaps of the same word form one release sequence. No
+ * thread pops a single timer from the stack, so the ABA problem does not occur.
+ * Both operations are also sequentially consistent, as required when the worker
+ * falls asleep: see announce_sleep(). */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H
 
+#include "atomic.h"
 #include "lawn_workers.h"
 
 struct lawn_mailbox {
     /* Atomic: the newest timer, or a mark that the mailbox is closed. */
-    struct lawn_workers_timer *head;
+    _Alignas(LAWN_LINE) struct lawn_workers_timer *head;
 
-    /* Accessed by the consumer only. */
-    struct lawn_workers_timer *taken; /* newest first */
-    struct lawn_workers_timer *ready; /* oldest first */
+    /* Accessed by the consumer only, and changed for each timer: in a cache
+     * line other than that of the producers. */
+    _Alignas(LAWN_LINE) struct lawn_workers_timer *taken; /* newest first */
+    struct lawn_workers_timer *ready;                     /* oldest first */
 };
 
-/* Adds a timer, which may have been freed when this returns. Returns false and
+/* Adds a timer. It may have been freed when this returns. Returns false and
  * does nothing if the mailbox is closed. */
 bool lawn__mailbox_push(struct lawn_mailbox *box,
                         struct lawn_workers_timer *timer);
 
-/* Returns true if there is no timer to pop: neither in the mailbox nor among
- * the timers taken from it. */
 bool lawn__mailbox_empty(struct lawn_mailbox *box);
 
-/* Returns true if all timers that were taken have been popped. Then the next
- * pop takes new ones from the mailbox. */
+/* Returns whether all timers taken from the mailbox have been popped. Then the
+ * next pop takes new ones. */
 bool lawn__mailbox_done(const struct lawn_mailbox *box);
 
 /* Returns the oldest timer, or NULL if there is none or *steps is exhausted:

@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #define LAWN_PARK_SECOND 1000000000u
@@ -32,7 +33,7 @@
 void
 lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
-    /* The layout that this system call expects; on 32-bit systems, struct
+    /* The layout that this system call expects. On 32-bit systems, struct
      * timespec may differ. */
     struct {
         long seconds, nanoseconds;
@@ -68,7 +69,9 @@ lawn__park_heavy(void)
          * time. */
         if (errno != ENOMEM) {
             (void)fprintf(
-                stderr, "lawn: membarrier() failed although it is supported\n");
+                stderr,
+                "lawn: membarrier() failed although it is supported: %s\n",
+                strerror(errno));
             abort();
         }
         lawn__park_yield();
@@ -144,8 +147,8 @@ lawn__park_yield(void)
     (void)sched_yield();
 }
 
-/* Values of the word: 0 is unlocked, 1 is locked, 2 is locked with threads that
- * may be sleeping. */
+/* Values of the word: 0 is unlocked, 1 is locked, 2 is locked and threads may
+ * be sleeping. */
 void
 lawn__park_lock(uint32_t *word)
 {

@@ -9,16 +9,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sleeps if *word == value, until another thread wakes this one. `until` is the
- * latest time, in nanoseconds of CLOCK_MONOTONIC; LAWN_NEVER means no limit.
+/* Sleeps if *word == value, until another thread wakes this one, or until the
+ * time `until`, in nanoseconds of CLOCK_MONOTONIC; LAWN_NEVER means no limit.
  * May also return spuriously. */
 void lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until);
 
 /* Wakes all threads that sleep on the word. The word may have been freed. */
 void lawn__park_wake(uint32_t *word);
 
-/* Yields the processor, for a thread that waits for something that will happen
- * soon. */
+/* Yields the processor, to wait for something that will happen soon. */
 void lawn__park_yield(void);
 
 /* A lock for rare operations: adding and removing workers. 0 is unlocked. */

@@ -42,8 +42,8 @@ lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline)
     uint64_t at = LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_SEQ_CST);
     while (deadline < at) {
         /* Only the thread that sets wake_at to 0 wakes the worker, so a burst
-         * of posts wakes it once [C7]. The load of shard->worker is an acquire,
-         * so that it returns the worker that sleeps. */
+         * of posts wakes it once [C7]. The acquire load returns the worker that
+         * sleeps. */
         if (LAWN_ATOMIC_CAS(&shard->wake_at, &at, 0, LAWN_SEQ_CST)) {
             struct lawn_worker *worker =
                 LAWN_ATOMIC_LOAD(&shard->worker, LAWN_ACQUIRE);
@@ -79,7 +79,6 @@ lawn__shard_post(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     LAWN_ATOMIC_STORE(&timer->state, next, LAWN_RELEASE);
 }
 
-/* Rounds a deadline up to the resolution. */
 static uint64_t
 round_deadline(const struct lawn_shard *shard, uint64_t deadline)
 {
@@ -95,9 +94,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Returns whether a start is earlier than the latest start of the shard, by a
- * time that is small compared with its TTL. It should then use the time of the
- * latest start, so that the timer can be appended to a blade [M5]. */
+/* Returns whether a start is earlier than the shard's latest start, by a time
+ * that is small compared with its TTL. Such a start uses the time of the latest
+ * start, so that the timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {
@@ -106,7 +105,6 @@ is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
            shard->started - start <= request->ttl >> LAWN_SHARD_LATE_BITS;
 }
 
-/* Puts a timer from the mailbox on the lawn. */
 static void
 put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             const struct lawn_request *request)
@@ -124,8 +122,7 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                start > lawn_now(shard->lawn)) {
         /* The timer cannot be appended to a blade [M5]. Its start may even be
          * in the future: another thread can restart a timer in the mailbox
-         * after the worker has read the clock, or after the worker has set the
-         * lawn's clock. */
+         * after the worker has read the clock or set the lawn's clock. */
         lawn__shard_put_back(shard, timer, round_deadline(shard, deadline));
         return;
     } else {
@@ -161,26 +158,24 @@ forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     bool pushed = lawn__mailbox_push(&to->box, timer);
     LAWN_ASSERT(pushed, "a mailbox was closed too early");
     (void)pushed;
-    /* Wake the worker whatever the deadline: once the word has MAIL set, other
-     * threads may have started the timer with an earlier deadline, or wait for
-     * it, without posting it again. */
+    /* Wake the worker whatever the deadline. Once MAIL is set, other threads
+     * may have started the timer with an earlier deadline, or wait for it,
+     * without posting it again. */
     lawn__shard_wake(to, 0);
     if (LAWN_ATOMIC_LOAD(&shard->set->closing, LAWN_SEQ_CST) != 0) {
-        /* The worker of that shard may have ended with the set and not have
-         * seen the mail. */
+        /* The worker of that shard may have ended without seeing the mail. */
         lawn__worker_inherit(shard->worker, to);
     }
     return true;
 }
 
-/* Processes a timer from the mailbox. */
 static void
 accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
 {
     uint64_t seen = lawn__state_load(timer);
     for (;;) {
         uint64_t next =
-            seen & ~(LAWN_STATE_MAIL | LAWN_STATE_REQ | LAWN_STATE_DUE);
+            seen & ~(LAWN_STATE_MAIL | LAWN_STATE_REQ | LAWN_STATE_BOUND);
         struct lawn_request request = {0};
         if ((seen & LAWN_STATE_REQ) != 0) {
             request.when = LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED);
@@ -189,11 +184,11 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 shard->set
                     ->shards[LAWN_ATOMIC_LOAD(&timer->shard, LAWN_RELAXED)];
         }
-        /* Retry a claimed timer in the next round: its start may be for this
-         * shard or for another one. Also retry a timer that must move to
-         * another shard while its callback is running here: it could fire there
-         * at the same time [C4]. But if it was stopped, release it now: the
-         * callback may be waiting for that in lawn_workers_stop_sync(). */
+        /* Retry a claimed timer in the next round, because its start may be for
+         * another shard. Also retry a timer that must move to another shard
+         * while its callback is running here: it could fire there at the same
+         * time [C4]. But release a stopped timer now: the callback may be
+         * waiting for that in lawn_workers_stop_sync(). */
         if ((seen & LAWN_STATE_CLAIM) != 0 ||
             (request.shard != NULL && request.shard != shard &&
              (seen & LAWN_STATE_RUN) != 0 &&
@@ -225,10 +220,10 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
         } else if (lawn__state_swap(timer, &seen,
                                     next | LAWN_STATE_LAWN |
                                         (is_overtaken(shard, &request)
-                                             ? 0
+                                             ? LAWN_STATE_LATE
                                              : LAWN_STATE_DUE))) {
-            /* Put it on the lawn even if it was stopped meanwhile. Usually the
-             * same thread starts it again, and then needs no mail. */
+            /* Put even a stopped timer on the lawn. Usually the same thread
+             * starts it again, and then needs no mail. */
             put_on_lawn(shard, timer, &request);
             return;
         }
@@ -263,8 +258,8 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
         if (timer == NULL) {
             break;
         }
-        /* Read the clock after timers were taken from the mailbox: all of them
-         * were started before now [M5]. */
+        /* Read the clock after taking timers from the mailbox: all of them were
+         * started before now [M5]. */
         if (looks) {
             lawn_worker_update(worker);
         }
@@ -278,15 +273,14 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
     }
 }
 
-/* Clears shard->firing and wakes threads that wait for the end of the callback
- * or of left(). */
+/* Clears shard->firing and wakes the waiting threads. */
 static void
 end_callback(struct lawn_shard *shard)
 {
     if (shard->set->asymmetric) {
         LAWN_ATOMIC_STORE(&shard->firing, NULL, LAWN_RELEASE);
     } else {
-        /* Without LAWN_FENCE_HEAVY, LAWN_FENCE_LIGHT has no effect. This
+        /* LAWN_FENCE_LIGHT has no effect without LAWN_FENCE_HEAVY. This
          * exchange is the fence. */
         (void)LAWN_ATOMIC_XCHG(&shard->firing, NULL, LAWN_SEQ_CST);
     }
@@ -306,8 +300,8 @@ end_callback(struct lawn_shard *shard)
 #endif
 
 /* Returns timer->fire. A thread that has stopped the timer may write this field
- * at the same time. That is allowed: the state word has changed then, and the
- * result is not used. */
+ * at the same time. Then the state word has changed, and the result is not
+ * used. */
 static LAWN_SHARD_UNSEEN lawn_workers_fire_fn *
 read_callback(const struct lawn_workers_timer *timer)
 {
@@ -316,8 +310,7 @@ read_callback(const struct lawn_workers_timer *timer)
 }
 
 /* Called when the lawn has fired a timer. Returns whether its callback must be
- * called. If so, the timer is now free, and *due and *fire are its deadline and
- * its callback. */
+ * called. If so, the timer is now free, and *due and *fire are set. */
 static bool
 decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             uint64_t *due, lawn_workers_fire_fn **fire)
@@ -325,11 +318,11 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     uint64_t seen = lawn__state_load(timer);
     for (;;) {
         uint64_t free = seen & ~(LAWN_STATE_RUN | LAWN_STATE_LAWN |
-                                 LAWN_STATE_REQ | LAWN_STATE_DUE);
+                                 LAWN_STATE_REQ | LAWN_STATE_BOUND);
         *due = lawn_last_deadline(&timer->timer);
         if ((seen & LAWN_STATE_CLAIM) != 0) {
-            /* Another thread is restarting the timer. If that start does not
-             * use the mailbox, the timer must be on the lawn. */
+            /* Another thread is restarting the timer. If it does not use the
+             * mailbox, the timer must be on the lawn. */
             lawn__shard_put_back(shard, timer, *due);
             return false;
         }
@@ -343,7 +336,7 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             *due = round_deadline(shard,
                                   LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED));
             /* If it is due by now, fire it, even if it became due after the mow
-             * began: back on the lawn, it would fire one tick later [P6]. */
+             * began. Back on the lawn, it would fire one tick later [P6]. */
             if (*due > lawn_now(shard->lawn) || *due > shard->limit) {
                 if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_REQ)) {
                     lawn__shard_put_back(shard, timer, *due);
@@ -354,21 +347,20 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         }
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_MAIL)) ==
             (LAWN_STATE_RUN | LAWN_STATE_MAIL)) {
-            /* It is due, but still in the mailbox, with an outdated start. It
-             * must not become free before it is taken from there, so it fires
-             * after that. */
+            /* The timer is due, but still in the mailbox, with an outdated
+             * start. It fires after it is taken from there, because it must not
+             * become free before. */
             if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_LAWN)) {
                 return false;
             }
         } else {
             /* For lawn_last_deadline() in the callback. The timer is on no
-             * lawn, so the deadline is not otherwise in use. */
+             * lawn, so the field is not otherwise in use. */
             timer->timer.deadline = *due;
-            /* Read it before the timer is free: a thread that has stopped the
-             * timer may set another callback and restart it. */
+            /* Read it before the timer is free: another thread may set another
+             * callback and restart it. */
             *fire = read_callback(timer);
             if (lawn__state_change(shard, timer, &seen, free)) {
-                /* If RUN is not set, it was stopped. */
                 return (seen & LAWN_STATE_RUN) != 0;
             }
         }
@@ -383,9 +375,8 @@ fire_timer(struct lawn_timer *core, void *arg)
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = shard->worker;
 
-    /* Set this before the timer becomes free. A thread that finds the timer
-     * free and not in shard->firing knows that its callback has returned
-     * [C3]. */
+    /* Set this before the timer becomes free. If a thread finds the timer free
+     * and not in shard->firing, its callback has returned [C3]. */
     LAWN_ATOMIC_STORE(&shard->firing, timer, LAWN_RELEASE);
     lawn_workers_fire_fn *fire = NULL;
     uint64_t due = 0;
@@ -456,9 +447,8 @@ discard_timer(struct lawn_timer *core, void *arg)
     struct lawn_left *left = arg;
     struct lawn_workers_timer *timer =
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
-    /* Set this before the timer becomes free, as in fire_timer():
-     * lawn_workers_stop_sync() in another thread then waits until left() has
-     * returned [C3]. */
+    /* As in fire_timer(): lawn_workers_stop_sync() in another thread then waits
+     * until left() has returned [C3]. */
     LAWN_ATOMIC_STORE(&left->shard->firing, timer, LAWN_RELEASE);
     if (lawn__shard_release(timer)) {
         left->count++;
@@ -487,9 +477,8 @@ lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                   void *arg)
 {
     struct lawn_left all = {shard, left, arg, 0};
-    /* The state word of a released timer names no shard, because the timer may
-     * be started in another set. lawn_workers_stop_sync() uses set->clearing
-     * instead. */
+    /* The state word of a released timer names no shard, so
+     * lawn_workers_stop_sync() uses set->clearing. */
     LAWN_ATOMIC_STORE(&shard->set->clearing, shard, LAWN_RELEASE);
     while (lawn_count(shard->lawn) != 0) {
         (void)lawn_mow(shard->lawn, LAWN_LAST, SIZE_MAX, discard_timer, &all);

@@ -9,17 +9,15 @@
 struct lawn_shard *lawn__shard_new(struct lawn_workers *set, unsigned number);
 void lawn__shard_free(struct lawn_shard *shard);
 
-/* Takes timers from the mailbox. Each timer costs two steps. Stops when *steps
- * are used, and decrements *steps by those it has used. Advances the worker's
- * clock. */
+/* Takes timers from the mailbox, at two steps each, until *steps are used.
+ * Decrements *steps by the used ones. Advances the worker's clock. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
-/* Returns whether there is mail. */
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts a timer back on the lawn: one that was removed from it, or that the lawn
- * has fired before its deadline. Does not use a blade, because timers on the
- * blade may have later deadlines. */
+/* Puts a timer back on the lawn after it was removed from there or fired before
+ * its deadline. Does not use a blade, because timers on the blade may have
+ * later deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
@@ -28,15 +26,15 @@ void lawn__shard_put_back(struct lawn_shard *shard,
 size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
                        size_t budget);
 
-/* Returns whether any timer on the lawn is running. The others were stopped by
- * other threads. O(timers). */
+/* Returns whether any timer on the lawn is running, not stopped by another
+ * thread. O(timers). */
 bool lawn__shard_has_running(const struct lawn_shard *shard);
 
 /* Any thread: ends the claim of a timer by storing the state word `next`.
- * `seen` is the word before the claim. If it does not have MAIL set, this
- * function first puts the timer into the mailbox, and the caller must be inside
- * a gate. The timer may have been freed when this returns. The caller must
- * still wake the worker. */
+ * `seen` is the word before the claim. If MAIL is not set in it, this function
+ * first puts the timer into the mailbox, and the caller must be inside a gate.
+ * The timer may have been freed when this returns. The caller must then wake
+ * the worker. */
 void lawn__shard_post(struct lawn_shard *shard,
                       struct lawn_workers_timer *timer, uint64_t seen,
                       uint64_t next);
@@ -47,7 +45,7 @@ void lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline);
 /* Wakes threads that wait for a timer to be released. */
 void lawn__shard_notify_waiters(struct lawn_shard *shard);
 
-/* Called when all workers have ended, by the thread that closes the set and
+/* Called by the thread that closes the set, after all workers have ended; it
  * runs all shards. shut closes the mailbox and puts all its timers on the lawn.
  * clear then makes all timers idle, calls left for those that were running, and
  * returns their number. */
@@ -55,8 +53,8 @@ void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);
 
-/* Makes a timer idle and free. The library must not refer to it any more.
- * Returns whether it was running. */
+/* Makes a timer idle and free. The library must no longer refer to it. Returns
+ * whether it was running. */
 bool lawn__shard_release(struct lawn_workers_timer *timer);
 
 #endif

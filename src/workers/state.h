@@ -9,6 +9,8 @@
  *          timer is taken from the mailbox, or, without MAIL, when the lawn
  *          fires the timer. Without RUN, the timer was stopped before that
  *   DUE    the lawn fires the timer no later than at `when`
+ *   LATE   the lawn fires the timer no later than `ttl` after the change of the
+ *          word that set this bit. Excludes DUE
  *   CLAIM  a thread is writing these fields for a start, and putting the timer
  *          into the mailbox: no other thread changes the word
  *   The other bits are the number of its shard + 1, or 0 if it has none, and a
@@ -37,36 +39,38 @@
  *                    stop_sync        v
  *                                    MAIL (LAWN) ------> take: free
  *
- *   A remote start needs no mail if the timer has LAWN and DUE but not MAIL,
- *   and the new deadline is not earlier than the previous one. The word becomes
- *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
- *   with its new deadline. Most restarts by other threads are of this kind, so
- *   most of them do not involve the worker. This requires that a timer with
- *   LAWN and without MAIL is on the lawn. So a thread that removes it from the
- *   lawn, and then finds that the word has changed, must put it back.
+ *   A remote start needs no mail if the timer has LAWN but not MAIL, and the
+ *   lawn fires it no later than at the new deadline: with DUE, the new deadline
+ *   is not earlier than the previous one; with LATE, the new TTL is not shorter
+ *   than the previous one. The thread reads the clock after it has seen LATE,
+ *   so the new TTL also begins later. The word becomes RUN LAWN REQ DUE; when
+ *   the lawn fires the timer, the worker puts it back with its new deadline.
+ *   Most restarts by other threads are of this kind.
+ *   This requires that a timer with LAWN and without MAIL is on the lawn. So a
+ *   thread that removes it from the lawn, and then finds that the word has
+ *   changed, must put it back.
  *
  *   RUN LAWN MAIL without REQ: a local start was done after the start in the
- *   mailbox. The thread that takes the mail leaves the timer on the lawn. If
- *   the lawn fires it before, the word becomes RUN MAIL, and the timer returns
- *   to the lawn when it is taken from the mailbox: a timer in a mailbox does
- *   not fire, because its callback may free it.
+ *   mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires it
+ *   before, the word becomes RUN MAIL, and the timer returns to the lawn when
+ *   it is taken from the mailbox. A timer in a mailbox does not fire, because
+ *   its callback may free it.
  *
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
- * set. While CLAIM is set, only the thread that set it may change the word, and
- * ends the claim by a plain store. So a timer cannot both fire and be stopped
- * [C1 C2]: both clear RUN, and one compare-and-swap succeeds. Threads do not
- * wait for CLAIM to end: an operation that finds it counts as done just before
- * the start that is being written, which overrides it. The exceptions are
- * lawn_workers_stop_sync(), which waits anyway, and a worker that finds a
- * claimed timer in the mailbox and retries in its next round. The timer is put
- * into the mailbox before the claim ends.
+ * set. The thread that set CLAIM ends the claim by a plain store. A timer
+ * cannot both fire and be stopped [C1 C2]: both clear RUN, and only one
+ * compare-and-swap succeeds. Threads do not wait for CLAIM to end: an operation
+ * that finds it counts as done just before the start that is being written,
+ * which overrides it. There are two exceptions: lawn_workers_stop_sync() waits,
+ * and a worker that finds a claimed timer in the mailbox retries in its next
+ * round. The timer is put into the mailbox before the claim ends.
  *
  * Only a start may claim, and after the claim it cannot fail. Operations that
- * find the word claimed rely on both. So a start that will put the timer into
- * the mailbox enters a gate first, see gate.h. Other starts need no gate: the
+ * find the claim rely on both. So a start that will put the timer into the
+ * mailbox enters a gate first, see gate.h. Other starts need no gate: the
  * thread that clears the lawn, or takes the timer from the mailbox, waits for
- * the claim to end. Whether mail is needed is known before the claim: if the
- * swap succeeds, `when` has not changed.
+ * the claim to end. The start knows before the claim whether it needs mail: if
+ * the swap succeeds, `when` and `ttl` have not changed.
  *
  * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
  * shard changes the word, and does so by a plain store [C5]. The first other
@@ -80,20 +84,20 @@
  *      else compare-and-swap              compare-and-swap
  *      shard->hand = NULL
  *
- * At least one of the two sees the first store of the other: either the worker
+ * At least one of the two sees the first store of the other. Either the worker
  * does not use the right, or the other thread waits until the worker is done.
  * So once shared == 2, no plain store is in progress. The right is granted by
  * the compare-and-swap that puts a timer without a shard on a lawn. It belongs
  * to the shard and moves with it from worker to worker.
  *
- * MEMORY ORDER. Each change is a release and each load an acquire: a thread
- * that sees a timer free sees everything that was done to it. `when`, `ttl` and
- * `shard` are written between the claim and its end, which is a release. The
- * thread that takes the mail reads them after an acquire load of the word, and
- * uses them only if its compare-and-swap of the same word succeeds. Each end of
- * a claim increments the version, so a successful swap proves that they were
- * not written in between. This is a seqlock. The three fields are relaxed
- * atomics, because a reader that will fail may read while a thread writes. */
+ * MEMORY ORDER. Each change is a release and each load an acquire. So a thread
+ * that sees a timer free sees all writes to it. `when`, `ttl` and `shard` are
+ * written between the claim and its end, which is a release. The thread that
+ * takes the mail reads them after an acquire load of the word, and uses them
+ * only if its compare-and-swap of the same word succeeds. Each end of a claim
+ * increments the version, so a successful swap proves that the fields were not
+ * written in between, as in a seqlock. The fields are relaxed atomics, because
+ * a reader that will fail may read them while a thread writes. */
 #ifndef LAWN_WORKERS_STATE_H
 #define LAWN_WORKERS_STATE_H
 
@@ -107,8 +111,10 @@
 #define LAWN_STATE_REQ UINT64_C(8)
 #define LAWN_STATE_CLAIM UINT64_C(16)
 #define LAWN_STATE_DUE UINT64_C(32)
-#define LAWN_STATE_FLAGS UINT64_C(63)
+#define LAWN_STATE_LATE UINT64_C(64)
+#define LAWN_STATE_FLAGS UINT64_C(127)
 #define LAWN_STATE_HELD (LAWN_STATE_LAWN | LAWN_STATE_MAIL)
+#define LAWN_STATE_BOUND (LAWN_STATE_DUE | LAWN_STATE_LATE)
 
 #define LAWN_STATE_SHARD_SHIFT 8
 #define LAWN_STATE_SHARD_MASK (UINT64_C(0xfff) << LAWN_STATE_SHARD_SHIFT)
@@ -117,14 +123,13 @@
 /* Values of timer->shared. */
 enum { LAWN_STATE_UNSHARED, LAWN_STATE_SHARING, LAWN_STATE_SHARED };
 
-/* Returns the shard that a word names, or NULL. */
 static inline struct lawn_shard *
 lawn__state_shard(const struct lawn_workers *set, uint64_t state)
 {
     uint64_t number = (state & LAWN_STATE_SHARD_MASK) >> LAWN_STATE_SHARD_SHIFT;
     if (number > LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)) {
-        /* The timer is free and was last used in another set. In this set, a
-         * shard with that number may not exist yet. */
+        /* The timer is free and was last used in another set. This set may not
+         * have a shard with that number. */
         LAWN_ASSERT((state & LAWN_STATE_HELD) == 0,
                     "a timer is held by another set, or was not zeroed");
         return NULL;
@@ -155,8 +160,7 @@ lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
     return LAWN_ATOMIC_CAS(&timer->state, seen, next, LAWN_SEQ_CST);
 }
 
-/* Does the same as lawn__state_swap(). The caller is the worker that runs the
- * shard that the word names. */
+/* Like lawn__state_swap(), for the worker that runs the shard of the word. */
 static inline bool
 lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                    uint64_t *seen, uint64_t next)
@@ -181,9 +185,8 @@ lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
 void lawn__state_share(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* Writes a request to a timer that the caller has claimed. Writes the TTL only
- * for a start by mail, since other starts do not use it and it may be in
- * another cache line. */
+/* Writes a request to a claimed timer. Without mail it does not write the TTL,
+ * which is not used then and may be in another cache line. */
 static inline void
 lawn__state_write_request(struct lawn_workers_timer *timer,
                           const struct lawn_request *request, bool by_mail)
@@ -195,8 +198,8 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the word that follows `seen` when a request is put into the mailbox
- * of the shard. */
+/* Returns the word that follows `seen` when a request is posted to the
+ * shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

@@ -2,26 +2,24 @@
  * workers.h for turns and rounds.
  *
  * FALLING ASLEEP. A worker stores the time until which it will sleep in wake_at
- * of its shards, and then checks their mailboxes once more. A thread that posts
- * a timer puts it into the mailbox, and then checks wake_at. All four accesses
+ * of its shards, and then checks their mailboxes once more. A posting thread
+ * puts its timer into the mailbox, and then checks wake_at. All four accesses
  * are sequentially consistent, so at least one of the two threads sees the
- * other's store: no wake-up is lost [C7].
+ * other's store, and no wake-up is lost [C7].
  *
  * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
- * When the worker that runs the shard sees that it is not the owner, it removes
- * the shard from its list, between two rounds. Then it pushes the shard to the
- * arrivals of the owner, by a release. The owner takes it from there, by an
- * acquire, and so sees the lawn's latest state. During the hand-over wake_at is
- * 0: posted timers wait for the next worker, which checks the mailbox before it
- * sleeps. A worker that leaves, or ends with the set, closes its arrivals when
- * they are empty. A thread that finds them closed reads the owner again; it was
- * changed before the arrivals were closed.
+ * Between two rounds, a worker that runs a shard of another owner removes the
+ * shard from its list and pushes it to the owner's arrivals, by a release. The
+ * owner takes it from there, by an acquire, and so sees the lawn's latest
+ * state. During the hand-over wake_at is 0, and posted timers wait until the
+ * owner checks the mailbox. A worker that leaves, or ends with the set, closes
+ * its arrivals when they are empty. A thread that finds them closed reads
+ * shard->owner again, which was changed before.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
- * keeps its shards, because all workers end soon. A worker that has not ended
- * and needs such a shard takes it over under the lock. If the library created
- * the ended thread, this is possible at once, otherwise when that thread is
- * detached. */
+ * keeps its shards. Another worker that needs such a shard takes it over under
+ * the lock. If the library created the ended thread, this is possible at once,
+ * otherwise when that thread is detached. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "shard.h"
@@ -32,10 +30,13 @@
 #include <sys/eventfd.h>
 #endif
 
+/* A nap is a sleep that another thread ends within this time, in ns. */
+#define LAWN_WORKER_NAP 50000u
+
 static struct lawn_shard closed_arrivals; /* value of closed arrivals */
 
 /* The value of shard->worker during a hand-over. */
-struct lawn_worker lawn__worker_nobody = {.fd = -1};
+struct lawn_worker lawn__handover_marker = {.fd = -1};
 
 #if !defined LAWN_EXPLORE
 _Thread_local struct lawn_worker *lawn__worker_current;
@@ -118,9 +119,9 @@ lawn_worker_update(struct lawn_worker *worker)
     }
 }
 
-/* Makes the worker's file readable. Disables cancellation meanwhile: the thread
- * may hold the set's lock or be inside a gate, and no other thread writes if it
- * does not. */
+/* Makes the worker's file readable. Disables cancellation, because the thread
+ * may hold the set's lock or be inside a gate, and no other thread would write
+ * instead. */
 static void
 signal_fd(int fd)
 {
@@ -138,8 +139,8 @@ lawn__worker_wake(struct lawn_worker *worker)
     if (LAWN_ATOMIC_XCHG(&worker->token, 1, LAWN_SEQ_CST) != 0) {
         return;
     }
-    /* The worker may wait on the token or on the file. fd may have been opened
-     * by an earlier worker of this place. */
+    /* The worker may wait on the token or on the file. fd may be open from an
+     * earlier worker of this place. */
     lawn__park_wake(&worker->token);
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_SEQ_CST);
     if (fd >= 0) {
@@ -170,8 +171,8 @@ lawn_worker_fd(struct lawn_worker *worker)
 #endif
 }
 
-/* Resets the wake-ups at the beginning of a turn. This turn sees all requests
- * that were made before. */
+/* Resets the wake-ups at the beginning of a turn, which sees all earlier
+ * requests. */
 static void
 clear_wakeups(struct lawn_worker *worker)
 {
@@ -182,8 +183,9 @@ clear_wakeups(struct lawn_worker *worker)
             LAWN_ATOMIC_STORE(&shard->wake_at, 0, LAWN_RELAXED);
         }
     }
-    /* Read the file in every turn. The thread that sets the token writes to the
-     * file later, maybe after the turn that saw the token. */
+    /* Read the file in every turn, even if the token is not set: the thread
+     * that set the token may have written to the file after an earlier turn
+     * cleared the token. */
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_RELAXED);
     if (fd >= 0) {
         uint64_t count = 0;
@@ -253,10 +255,9 @@ lawn__worker_adopt(struct lawn_worker *worker)
     }
 }
 
-/* Returns whether a worker has ended. Some shard refers to it in shard->worker,
- * and the library created its thread. Call it under the lock. If the worker is
- * VACANT, it was DONE before, and its thread was joined: a worker that is
- * removed hands over its shards first. */
+/* Returns whether a worker has ended. Requires the lock, a shard that refers to
+ * the worker, and a thread that the library created. A VACANT worker was DONE
+ * before, since a worker that is removed hands over its shards first. */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
 {
@@ -290,8 +291,8 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     }
     lawn__park_unlock(&set->lock);
     if (lies && !worker->turning) {
-        /* Between two turns, the worker may go to sleep. wake_at of this shard
-         * is not set, so mail would not wake the worker [M4]. */
+        /* The worker may go to sleep, and wake_at of this shard is not set, so
+         * mail would not wake the worker [M4]. */
         lawn__worker_wake(worker);
     }
 }
@@ -309,7 +310,7 @@ release_shards(struct lawn_worker *worker, bool locked)
         }
         *link = shard->next;
         worker->fast_shard = NULL;
-        LAWN_ATOMIC_STORE(&shard->worker, &lawn__worker_nobody, LAWN_RELEASE);
+        LAWN_ATOMIC_STORE(&shard->worker, &lawn__handover_marker, LAWN_RELEASE);
         lawn__worker_hand_over(shard, locked);
     }
 }
@@ -356,8 +357,7 @@ is_drained(struct lawn_worker *worker, uint64_t until)
                     !lawn__shard_has_mail(shard));
     }
     if (all) {
-        /* There must be no shard in the arrivals, and none may be pushed
-         * later. */
+        /* There must be no shard in the arrivals, now or later. */
         struct lawn_shard *none = NULL;
         all = LAWN_ATOMIC_CAS(&worker->arrivals, &none, &closed_arrivals,
                               LAWN_SEQ_CST) ||
@@ -398,8 +398,8 @@ find_next_round(const struct lawn_worker *worker)
     return next;
 }
 
-/* Announces that the worker sleeps until `next`. Returns false, and revokes the
- * announcement, if there is work before that time. */
+/* Announces that the worker sleeps until `next`. If there is work before that
+ * time, revokes the announcement and returns false. */
 static bool
 announce_sleep(struct lawn_worker *worker, uint64_t next)
 {
@@ -422,7 +422,7 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* Moves the first shard to the end, so that no shard is always the first. */
+/* Moves the first shard to the end, so that each is the first in turn. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {
@@ -461,8 +461,7 @@ lawn__worker_resume(struct lawn_worker *worker)
     (void)drain_mail(worker);
 }
 
-/* Runs a round: takes mail and fires timers. Returns whether more timers may be
- * due. */
+/* Takes mail and fires timers. Returns whether more timers may be due. */
 static bool
 run_round(struct lawn_worker *worker, uint64_t limit)
 {
@@ -520,6 +519,23 @@ lawn_worker_turn(struct lawn_worker *worker)
     return next;
 }
 
+/* Sleeps until `next`, or until another thread wakes the worker. After a nap,
+ * lets other threads run first. They post more messages without waking the
+ * worker, which takes all of them in one turn. Otherwise, if threads share a
+ * processor, the worker would preempt them for nearly every message. */
+static void
+sleep_until(struct lawn_worker *worker, uint64_t next)
+{
+    const struct lawn_workers *set = worker->set;
+    lawn__park_wait(&worker->token, 0, set->real ? next : LAWN_NEVER);
+#if !defined LAWN_EXPLORE /* there, threads may run before any step */
+    if (set->real && LAWN_ATOMIC_LOAD(&worker->token, LAWN_RELAXED) != 0 &&
+        lawn_workers_now(set) - worker->now < LAWN_WORKER_NAP) {
+        lawn__park_yield();
+    }
+#endif
+}
+
 int
 lawn_worker_run(struct lawn_worker *worker)
 {
@@ -533,8 +549,7 @@ lawn_worker_run(struct lawn_worker *worker)
         }
         if (next > worker->now &&
             LAWN_ATOMIC_LOAD(&worker->token, LAWN_ACQUIRE) == 0) {
-            lawn__park_wait(&worker->token, 0,
-                            worker->set->real ? next : LAWN_NEVER);
+            sleep_until(worker, next);
         }
     }
 }

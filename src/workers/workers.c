@@ -1,5 +1,5 @@
-/* workers.c - the operations of any thread on a timer: start, stop, stop and
- * wait. See state.h for the state word. */
+/* workers.c - the operations of any thread on a timer: start, stop, stop_sync.
+ * See state.h for the state word. */
 #include "lawn_workers.h"
 
 #include "gate.h"
@@ -23,7 +23,6 @@ static _Thread_local unsigned next_pick;
 #define LAWN_WORKERS_TURN next_pick
 #endif
 
-/* Returns a shard for a timer that has none. */
 static struct lawn_shard *
 pick_shard(struct lawn_workers *set, const struct lawn_worker *self)
 {
@@ -37,8 +36,7 @@ pick_shard(struct lawn_workers *set, const struct lawn_worker *self)
                              LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)];
 }
 
-/* Returns the shard for all timers of a TTL: the high bits of a multiplicative
- * hash. */
+/* Returns the shard for all timers of a TTL, by a multiplicative hash. */
 static struct lawn_shard *
 pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
 {
@@ -47,8 +45,8 @@ pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
         ->shards[(hash * LAWN_ATOMIC_LOAD(&set->count, LAWN_RELAXED)) >> 32];
 }
 
-/* Returns whether the timer may move to another shard: its shard does not refer
- * to it. */
+/* Returns whether the timer's shard does not refer to it, so that it may move
+ * to another shard. */
 static bool
 may_change_shard(const struct lawn_shard *shard,
                  const struct lawn_workers_timer *timer, uint64_t seen)
@@ -68,20 +66,19 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     struct lawn_shard *shard = request->shard;
     uint64_t flags =
         LAWN_STATE_RUN | LAWN_STATE_LAWN | (*seen & LAWN_STATE_MAIL);
-    /* A timer that runs here needs no change of the word: a concurrent stop by
+    /* The word of a timer that runs here need not change: a concurrent stop by
      * another thread counts as done after this start. */
     if (here == NULL || here != shard ||
         (*seen & (LAWN_STATE_RUN | LAWN_STATE_LAWN | LAWN_STATE_REQ |
-                  LAWN_STATE_DUE)) != (LAWN_STATE_RUN | LAWN_STATE_LAWN)) {
-        /* With a new version: the timer may fire and be free again after this
-         * start. A thread that saw it free before must notice. */
+                  LAWN_STATE_BOUND)) != (LAWN_STATE_RUN | LAWN_STATE_LAWN)) {
+        /* Use a new version: the timer may fire and be free again after this
+         * start. A thread that saw it free before must notice that. */
         uint64_t next =
             lawn__state_with(*seen, shard, flags) + LAWN_STATE_VERSION;
         if (here != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* Only a timer with LAWN is on the lawn of this shard. A free one
-             * must not be accessed: another worker may have started it
-             * meanwhile. */
+            /* Only a timer with LAWN is on this lawn. Another worker may have
+             * started a free one meanwhile. */
             bool moves = here != shard && (*seen & LAWN_STATE_LAWN) != 0;
             if (moves) {
                 bool off = lawn_stop(here->lawn, &timer->timer);
@@ -96,7 +93,8 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
                 return false;
             }
         } else {
-            /* It has no shard, or is free on a shard of another worker. */
+            /* The timer has no shard, or is free on a shard of another
+             * worker. */
             if (here != NULL) {
                 lawn__state_share(self->set, timer);
             }
@@ -115,6 +113,23 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     return true;
 }
 
+/* Returns whether a start needs mail: the timer is not on the lawn of the right
+ * shard, or the lawn may fire it too late. request->when must be based on a time
+ * read after `seen`. */
+static bool
+needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
+           const struct lawn_request *request)
+{
+    switch (seen & (LAWN_STATE_HELD | LAWN_STATE_BOUND)) {
+    case LAWN_STATE_LAWN | LAWN_STATE_DUE:
+        return request->when < LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED);
+    case LAWN_STATE_LAWN | LAWN_STATE_LATE:
+        return request->ttl < LAWN_ATOMIC_LOAD(&timer->ttl, LAWN_RELAXED);
+    default:
+        return true;
+    }
+}
+
 /* Starts a timer through the mailbox of the shard `to`. Returns 1 on success, 0
  * if the word is no longer *seen, or an error. */
 static int
@@ -130,12 +145,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
         request->when = lawn__saturating_add(now, request->ttl);
         request->ttl = request->when - now;
     }
-    /* If the lawn fires the timer early enough, no mail is needed. */
-    uint64_t before = LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED);
-    bool by_mail =
-        (*seen & (LAWN_STATE_LAWN | LAWN_STATE_MAIL | LAWN_STATE_DUE)) !=
-            (LAWN_STATE_LAWN | LAWN_STATE_DUE) ||
-        to != request->shard || request->when < before;
+    bool by_mail = to != request->shard || needs_mail(timer, *seen, request);
     if (!fresh) {
         lawn__state_share(set, timer);
     }
@@ -157,11 +167,11 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
     }
     lawn__state_write_request(timer, request, by_mail);
     if (!by_mail) {
-        LAWN_ATOMIC_STORE(
-            &timer->state,
-            ((*seen & ~LAWN_STATE_CLAIM) | LAWN_STATE_RUN | LAWN_STATE_REQ) +
-                LAWN_STATE_VERSION,
-            LAWN_RELEASE);
+        LAWN_ATOMIC_STORE(&timer->state,
+                          ((*seen & ~(LAWN_STATE_CLAIM | LAWN_STATE_LATE)) |
+                           LAWN_STATE_RUN | LAWN_STATE_REQ | LAWN_STATE_DUE) +
+                              LAWN_STATE_VERSION,
+                          LAWN_RELEASE);
         return 1;
     }
     lawn__shard_post(to, timer, *seen, lawn__state_posted(*seen, to));
@@ -191,7 +201,11 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
                        * written */
         }
         struct lawn_shard *here = lawn__state_shard(set, seen);
-        bool loose = may_change_shard(here, timer, seen);
+        /* If the timer returns to its shard, do not read shard->firing, which
+         * the worker writes for each timer. */
+        bool returns =
+            here != NULL && (choice != NULL ? choice == here : self == NULL);
+        bool loose = !returns && may_change_shard(here, timer, seen);
         struct lawn_request request = {when, ttl, choice};
         if (choice == NULL && (seen & (LAWN_STATE_RUN | LAWN_STATE_REQ)) ==
                                   (LAWN_STATE_RUN | LAWN_STATE_REQ)) {
@@ -221,8 +235,8 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the worker of this set that the calling thread is, or NULL. For the
- * fast path: does not find it while the thread is closing another set. */
+/* Returns the calling thread's worker of this set, or NULL. For speed it does
+ * not search: while the thread is closing another set, it returns NULL. */
 static inline struct lawn_worker *
 current_worker(const struct lawn_workers *set)
 {
@@ -300,7 +314,6 @@ lawn_workers_start_on(struct lawn_workers *set,
                                : start_slow(set, timer, 0, ttl, start_shard);
 }
 
-/* Stops a timer wherever it is. */
 LAWN_NOINLINE static bool
 stop_slow(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
@@ -311,12 +324,13 @@ stop_slow(struct lawn_workers *set, struct lawn_workers_timer *timer)
         struct lawn_shard *here = lawn__state_shard(set, seen);
         if (self != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* Remove it from the lawn first: after the change of the word it
-             * may be freed. */
+            /* Remove the timer first: after the change of the word it may be
+             * freed. */
             bool off = lawn_stop(here->lawn, &timer->timer);
             if (lawn__state_change(here, timer, &seen,
-                                   seen & ~(LAWN_STATE_RUN | LAWN_STATE_LAWN |
-                                            LAWN_STATE_REQ | LAWN_STATE_DUE))) {
+                                   seen &
+                                       ~(LAWN_STATE_RUN | LAWN_STATE_LAWN |
+                                         LAWN_STATE_REQ | LAWN_STATE_BOUND))) {
                 return (seen & LAWN_STATE_RUN) != 0;
             }
             if (off) {
@@ -341,8 +355,7 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
     struct lawn_worker *self = current_worker(set);
     struct lawn_shard *start_shard = self != NULL ? self->fast_shard : NULL;
-    /* The fast path: the timer runs on the first shard of the calling
-     * worker. */
+    /* The fast path: the timer runs on the calling worker's first shard. */
     if (start_shard != NULL) {
         uint64_t seen = lawn__state_load(timer);
         if ((seen & (LAWN_STATE_SHARD_MASK | LAWN_STATE_FLAGS)) ==
@@ -360,8 +373,8 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
     return stop_slow(set, timer);
 }
 
-/* Takes the mail of all shards of a worker that is waiting, so that threads
- * that wait for this worker can continue. */
+/* Takes the mail of all shards of a waiting worker, so that threads that wait
+ * for this worker can continue. */
 static void
 drain_own_mail(struct lawn_worker *self)
 {
@@ -375,8 +388,7 @@ drain_own_mail(struct lawn_worker *self)
     }
 }
 
-/* Sleeps until the worker of a shard has released the timer; may return
- * earlier. */
+/* Sleeps until the shard's worker has released the timer, or shorter. */
 static void
 wait_for_release(struct lawn_shard *shard,
                  const struct lawn_workers_timer *timer)
@@ -390,10 +402,9 @@ wait_for_release(struct lawn_shard *shard,
         LAWN_FENCE_HEAVY();
     }
     uint64_t state = LAWN_ATOMIC_LOAD(&timer->state, LAWN_SEQ_CST);
-    /* recalled: the timer is in the mailbox in order to be released, see
-     * request_release(). If it is not recalled, other threads have started and
-     * stopped it meanwhile, here or on another shard. Then the worker of this
-     * shard would not wake this thread. */
+    /* recalled: the timer is in the mailbox to be released, see
+     * request_release(). Otherwise other threads have started and stopped it
+     * meanwhile, and this shard's worker might not wake this thread. */
     bool recalled =
         (state & (LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
                   LAWN_STATE_CLAIM | LAWN_STATE_SHARD_MASK)) ==
@@ -422,13 +433,12 @@ request_release(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         lawn__shard_wake(shard, 0);
         return true;
     }
-    /* The set is closed. The timer has MAIL set but is not in the mailbox, and
-     * may have left the lawn meanwhile. Once the lawn is empty, nothing refers
-     * to it. */
+    /* The set is closed. The timer has MAIL set but is not in the mailbox. Once
+     * the lawn is empty, nothing refers to the timer. */
     while (LAWN_ATOMIC_LOAD(&shard->cleared, LAWN_SEQ_CST) == 0) {
         if (waits != NULL) {
-            /* The calling thread is a worker of another set. The thread that
-             * clears the lawn may be waiting for timers of this worker. */
+            /* The thread that clears the lawn may be waiting for timers of this
+             * worker, which belongs to another set. */
             drain_own_mail(waits);
         }
         lawn__park_yield();
@@ -452,8 +462,8 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         uint64_t seen = lawn__state_load(timer);
         struct lawn_shard *here = lawn__state_shard(set, seen);
         if (here == NULL) {
-            /* lawn_workers_close() may just have released it, and left() may be
-             * running for it: see discard_timer(). */
+            /* lawn_workers_close() may just have released the timer, and left()
+             * may be running for it: see discard_timer(). */
             here = LAWN_ATOMIC_LOAD(&set->clearing, LAWN_ACQUIRE);
         }
         bool mine = self != NULL && here != NULL &&
@@ -461,8 +471,7 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         if ((seen & LAWN_STATE_FLAGS) == 0 &&
             (here == NULL || mine ||
              LAWN_ATOMIC_LOAD(&here->firing, LAWN_ACQUIRE) != timer)) {
-            /* A callback that has returned meanwhile may have started the
-             * timer. */
+            /* The callback may have started the timer before it returned. */
             if (lawn__state_load(timer) == seen) {
                 return stopped;
             }
@@ -474,7 +483,7 @@ lawn_workers_stop_sync(struct lawn_workers *set,
         }
         if (self == &set->closer && mine) {
             /* All mailboxes are closed and empty. If MAIL is set, the thread
-             * that has set it cannot push the timer. */
+             * that set it cannot push the timer. */
             stopped |= lawn__shard_release(timer);
             continue;
         }

@@ -3,12 +3,12 @@
  * A SHARD is a lawn with a mailbox and a few words that other threads read. A
  * WORKER belongs to a thread and runs one or more shards; only that thread
  * accesses their lawns. Workers are added and removed; shards remain and are
- * handed over between workers. A timer refers to its shard, not to a worker, so
- * a hand-over changes no timer.
+ * handed over between workers. Timers refer to shards, so a hand-over changes
+ * no timer.
  *
  * A TURN of a worker is one call of lawn_worker_turn(). A ROUND is the part of
- * a turn that takes mail and fires timers. Before the round, a turn hands over
- * shards; after it, the worker announces its sleep.
+ * a turn that takes mail and fires timers. The turn hands over shards before
+ * the round, and announces the worker's sleep after it.
  *
  * Invariants, between operations:
  *   M1  A timer on a shard's lawn has LAWN set and names that shard, or it is
@@ -42,12 +42,8 @@
 
 #include <pthread.h>
 
-/* Words that different threads write are in different cache lines. */
-#define LAWN_LINE 64
-
-/* Number of gates of a set, see gate.h, and how many of them a thread tries.
- * The explorer uses fewer, because its schedules get longer with each gate that
- * close examines. */
+/* Gates of a set, see gate.h, and how many of them a thread tries. The explorer
+ * uses fewer, because each gate makes its schedules longer. */
 #if defined LAWN_EXPLORE
 #define LAWN_GATE_BITS 1
 #define LAWN_GATE_TRIES 2u
@@ -57,8 +53,7 @@
 #endif
 #define LAWN_GATES (1u << LAWN_GATE_BITS)
 
-/* The number of starts in progress: of the thread that owns the gate, and of
- * others. */
+/* Starts in progress: of the thread that owns the gate, and of others. */
 struct lawn_gate {
     _Alignas(LAWN_LINE) uint32_t own; /* atomic */
     _Alignas(LAWN_LINE) uint32_t all; /* atomic */
@@ -80,18 +75,19 @@ struct lawn_shard {
     unsigned number;
     uint64_t word; /* the shard's bits in a state word: see state.h */
 
-    /* Atomic. worker: the worker that runs the shard; &lawn__worker_nobody
-     * during a hand-over; NULL if no worker runs it, and then a worker may take
-     * it under the lock. owner: the worker that the shard is assigned to, or
+    /* Atomic, rarely changed. worker: the worker that runs the shard;
+     * &lawn__handover_marker during a hand-over; NULL if a worker may take the
+     * shard under the lock. owner: the worker that the shard is assigned to, or
      * NULL. */
     struct lawn_worker *worker;
     struct lawn_worker *owner;
 
     /* Atomic. hand: the timer whose state the worker is changing, see state.h.
      * firing: the timer whose callback or left() is running. waiters: number of
-     * threads that wait for that to end, or for a timer to be released. served:
-     * the word they wait on, incremented on both events. */
-    struct lawn_workers_timer *hand;
+     * threads that wait for its end, or for a timer to be released. served: the
+     * word they wait on, incremented on both events. The worker changes the
+     * first two for each timer. */
+    _Alignas(LAWN_LINE) struct lawn_workers_timer *hand;
     struct lawn_workers_timer *firing;
     uint32_t waiters;
     uint32_t served;
@@ -107,7 +103,7 @@ struct lawn_shard {
     /* Atomic: lawn_count() after the last round that fired all due timers. */
     LAWN_ATOMIC_U64 held;
 
-    _Alignas(LAWN_LINE) struct lawn_mailbox box;
+    struct lawn_mailbox box;
     /* Atomic: see M4. */
     _Alignas(LAWN_LINE) uint64_t wake_at;
     _Alignas(LAWN_LINE) char end;
@@ -140,9 +136,7 @@ struct lawn_counts {
  *   LEFT     has handed them over; its thread ends, or must still be detached
  *   DONE     has ended with the set; lawn__worker_inherit() may take its shards
  *
- * Not part of the life cycle: whether the library created the thread (made),
- * whether it is being joined (joined), whether it is in a turn (turning), and
- * whether its clock is outdated (stale). */
+ * made, joined, turning and stale are not part of the life cycle. */
 enum lawn_worker_life {
     LAWN_WORKER_VACANT,
     LAWN_WORKER_LIVE,
@@ -169,24 +163,28 @@ struct lawn_worker {
     bool made;    /* the library created the thread and joins it */
     bool joined;  /* joined or being joined; under the set's lock */
     pthread_t thread;
-    /* If this is a set's closer: the worker of another set that the thread also
-     * is, or NULL. */
+    /* For a set's closer: the worker of another set in the same thread, or
+     * NULL. */
     struct lawn_worker *under;
 
     struct lawn_counts counts;
     /* Atomic: when the worker began to fire timers in this turn; LAWN_NEVER
      * between turns. */
     LAWN_ATOMIC_U64 began;
-    struct lawn_shard *start_shard; /* Atomic: shard for timers it starts */
-    uint32_t life;                  /* Atomic: enum lawn_worker_life */
 
-    /* Atomic, written by other threads. arrivals: shards handed over to this
-     * worker, or the mark that it accepts none. control: the worker must check
-     * the owners of its shards, its life, and whether the set is closed. token:
-     * the worker must not sleep. fd: the file that signals this. */
-    _Alignas(LAWN_LINE) struct lawn_shard *arrivals;
+    /* Atomic, read by other threads that start timers, and rarely changed.
+     * arrivals: shards handed over to this worker, or the mark that it accepts
+     * none. control: the worker must check the owners of its shards, its life,
+     * and whether the set is closed. */
+    _Alignas(LAWN_LINE) struct lawn_shard *start_shard; /* Atomic: shard for
+                                                         * timers it starts */
+    uint32_t life; /* Atomic: enum lawn_worker_life */
     uint32_t control;
-    uint32_t token;
+    struct lawn_shard *arrivals;
+
+    /* Atomic. token: the worker must not sleep. fd: the file that signals
+     * this. */
+    _Alignas(LAWN_LINE) uint32_t token;
     int fd;
 };
 
@@ -218,12 +216,11 @@ struct lawn_workers {
     struct lawn_gate gates[LAWN_GATES];
 };
 
-/* workers_set.c: allocates zeroed memory, aligned to cache lines, from the
- * set's allocator. Returns NULL if out of memory. */
+/* workers_set.c: allocates zeroed memory, aligned to cache lines. Returns NULL
+ * if out of memory. */
 void *lawn__workers_alloc(const struct lawn_options *options, size_t size);
 void lawn__workers_release(const struct lawn_options *options, void *memory);
 
-/* worker.c: the worker of the calling thread. */
 #if defined LAWN_EXPLORE
 struct lawn_worker **lawn__explore_self(void);
 #define LAWN_WORKER_CURRENT (*lawn__explore_self())
@@ -235,7 +232,6 @@ extern _Thread_local struct lawn_worker *lawn__worker_current;
 #define LAWN_WORKER_CURRENT lawn__worker_current
 #endif
 
-/* Returns the worker of this set that the calling thread is, or NULL. */
 static inline struct lawn_worker *
 lawn__worker_self(const struct lawn_workers *set)
 {
@@ -249,18 +245,18 @@ lawn__worker_self(const struct lawn_workers *set)
 /* worker.c: makes a worker begin a turn. */
 void lawn__worker_wake(struct lawn_worker *worker);
 
-/* worker.c: hands over a shard that is on no worker's list to its owner. If it
- * has no owner, sets shard->worker to NULL. locked: the caller holds the set's
- * lock. */
+/* worker.c: hands over a shard that is on no worker's list to its owner, or
+ * sets shard->worker to NULL if there is none. locked: the caller holds the
+ * set's lock. */
 void lawn__worker_hand_over(struct lawn_shard *shard, bool locked);
-extern struct lawn_worker lawn__worker_nobody;
+extern struct lawn_worker lawn__handover_marker;
 
 /* worker.c: updates the clock before a callback of a shard. */
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: called before a start between two turns, if time may have passed
- * since the last turn. Takes the mail, because the starts in it are older, and
- * updates the clock. */
+/* worker.c: takes the mail and updates the clock. Called before a start between
+ * two turns, if time may have passed since the last turn, because the starts in
+ * the mail are older. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
 /* worker.c: adopt takes over the shards that have arrived. handle_control also
@@ -269,8 +265,8 @@ void lawn__worker_resume(struct lawn_worker *worker);
 void lawn__worker_adopt(struct lawn_worker *worker);
 void lawn__worker_handle_control(struct lawn_worker *worker);
 
-/* worker.c: takes over a shard of a closed set whose worker has ended, so that
- * operations on its timers can complete. Does nothing if that worker has not
+/* worker.c: takes over a shard of a closed set, so that operations on its
+ * timers can complete. Does nothing if the worker of the shard has not
  * ended. */
 void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
 

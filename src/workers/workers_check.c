@@ -24,8 +24,7 @@ check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
     return finding->broken == NULL;
 }
 
-/* Checks that the timers of a list are marked as being in the shard's
- * mailbox. */
+/* Checks that the timers of a list have MAIL set and name the shard. */
 static void
 check_mail(struct lawn_finding *finding, const struct lawn_workers_timer *timer)
 {
@@ -53,7 +52,7 @@ check_shard(struct lawn_finding *finding, FILE *out)
     if (!lawn__mailbox_is_closed(&shard->box)) {
         check_mail(finding, shard->box.head);
     }
-    if (shard->worker != NULL && shard->worker != &lawn__worker_nobody) {
+    if (shard->worker != NULL && shard->worker != &lawn__handover_marker) {
         const struct lawn_shard *own = shard->worker->shards;
         while (own != NULL && own != shard) {
             own = own->next;

@@ -1,5 +1,5 @@
 /* workers_set.c - creates and closes a set, adds and removes workers. These
- * operations are rare and use one lock, the set's. */
+ * rare operations use the set's lock. */
 #define _POSIX_C_SOURCE 200809L /* NOLINT(bugprone-reserved-identifier) */
 #include "gate.h"
 #include "park.h"
@@ -44,7 +44,6 @@ lawn__workers_release(const struct lawn_options *options, void *memory)
     }
 }
 
-/* Adds a shard without an owner. Returns false if out of memory. */
 static bool
 add_shard(struct lawn_workers *set)
 {
@@ -124,8 +123,8 @@ lawn_workers_now(const struct lawn_workers *set)
     return lawn__saturating_add(now, 0);
 }
 
-/* Returns the number of shards that a worker owns, or, for NULL, of those
- * without an owner. */
+/* Returns the number of shards that a worker owns; for NULL, of those without
+ * an owner. */
 static unsigned
 count_owned(struct lawn_workers *set, const struct lawn_worker *worker)
 {
@@ -144,7 +143,6 @@ is_live(const struct lawn_worker *worker)
     return LAWN_ATOMIC_LOAD(&worker->life, LAWN_RELAXED) == LAWN_WORKER_LIVE;
 }
 
-/* Returns the live worker with the most or the fewest shards, or NULL. */
 static struct lawn_worker *
 find_worker(struct lawn_workers *set, bool most)
 {
@@ -172,12 +170,12 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
         LAWN_ATOMIC_LOAD(&shard->owner, LAWN_RELAXED);
     LAWN_ATOMIC_STORE(&shard->owner, to, LAWN_SEQ_CST);
     if (runs == NULL) {
-        LAWN_ATOMIC_STORE(&shard->worker, &lawn__worker_nobody, LAWN_RELAXED);
+        LAWN_ATOMIC_STORE(&shard->worker, &lawn__handover_marker, LAWN_RELAXED);
         lawn__worker_hand_over(shard, true);
         return;
     }
     /* During a hand-over, the old owner passes it on. */
-    if (runs == &lawn__worker_nobody) {
+    if (runs == &lawn__handover_marker) {
         runs = old_owner;
     }
     if (runs != NULL) {
@@ -186,7 +184,7 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
     }
 }
 
-/* Sets start_shard of each worker that does not own its current one: to the
+/* Sets start_shard of each worker that does not own its current one to the
  * first shard that the worker owns, or to NULL. */
 static void
 choose_start_shards(struct lawn_workers *set)
@@ -236,7 +234,6 @@ distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
     choose_start_shards(set);
 }
 
-/* Assigns the shards of a worker to others. */
 static void
 reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -249,7 +246,6 @@ reassign_all(struct lawn_workers *set, struct lawn_worker *worker)
     choose_start_shards(set);
 }
 
-/* Adds the counts of a worker to *to. */
 static void
 add_counts(struct lawn_counts *to, const struct lawn_counts *from)
 {
@@ -262,8 +258,7 @@ add_counts(struct lawn_counts *to, const struct lawn_counts *from)
     to->late_most = most > to->late_most ? most : to->late_most;
 }
 
-/* Returns a vacant or new place for a worker. On failure, returns NULL and sets
- * errno. */
+/* Returns a vacant or new place for a worker, or NULL with errno set. */
 static struct lawn_worker *
 find_seat(struct lawn_workers *set)
 {
@@ -293,8 +288,6 @@ find_seat(struct lawn_workers *set)
     return worker;
 }
 
-/* Returns a new worker without a thread. On failure, returns NULL and sets
- * errno. */
 static struct lawn_worker *
 enroll(struct lawn_workers *set)
 {
@@ -334,7 +327,6 @@ vacate(struct lawn_workers *set, struct lawn_worker *worker)
     lawn__park_wake(&set->seats);
 }
 
-/* Waits for the end of a thread that the library created. */
 static void
 join_thread(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -344,13 +336,13 @@ join_thread(struct lawn_workers *set, struct lawn_worker *worker)
     lawn__park_unlock(&set->lock);
 }
 
-/* Detaches a worker that belongs to the calling thread or has no thread. Call
- * it under the lock. */
+/* Detaches the calling thread's worker, or one without a thread. Call it under
+ * the lock. */
 static void
 detach_worker(struct lawn_workers *set, struct lawn_worker *worker)
 {
-    /* Reassign its shards even if it has ended with the set: other threads may
-     * be waiting for its timers. */
+    /* Reassign the shards even if the worker has ended with the set: other
+     * threads may be waiting for its timers. */
     reassign_all(set, worker);
     (void)lawn__worker_leave(worker, true);
     vacate(set, worker);
@@ -490,8 +482,7 @@ lawn_workers_wake(struct lawn_workers *set)
     }
 }
 
-/* Waits for the threads of all workers. Those of the library end without
- * further action. */
+/* Threads that the library created end without further action. */
 static void
 join_all(struct lawn_workers *set)
 {
@@ -516,8 +507,8 @@ join_all(struct lawn_workers *set)
         lawn__park_wait(&set->seats, seats, LAWN_NEVER);
         seats = LAWN_ATOMIC_LOAD(&set->seats, LAWN_SEQ_CST);
     }
-    /* The last thread may still hold the lock, and the set may be freed after
-     * this. */
+    /* The last thread may still hold the lock, and the caller may free the
+     * set. */
     lawn__park_lock(&set->lock);
     lawn__park_unlock(&set->lock);
 }
@@ -544,8 +535,7 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     join_all(set);
     lawn__gate_wait(set);
     /* From here on, this thread is the worker of all shards, so left() may stop
-     * and free other timers. If the thread is a worker of another set, it
-     * remains one. */
+     * and free other timers. It may also remain a worker of another set. */
     set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
         set->shards[i]->next = i + 1 < set->count ? set->shards[i + 1] : NULL;

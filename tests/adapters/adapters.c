@@ -112,8 +112,9 @@ idles(void *context)
     return true;
 }
 
-/* Runs the host until it returns. A host that never returns must have nothing
- * to do after any wake-ups that were set earlier. */
+/* Runs the host until no timers are left. If its run() does not return then, it
+ * is polled instead. After `over` nanoseconds, when all wake-ups that were set
+ * have passed, it must have nothing to do. */
 static void
 stage_run_out(struct stage *stage, uint64_t over)
 {
@@ -141,8 +142,8 @@ ready(int fd, void *arg)
     }
 }
 
-/* Calls act as soon as the host runs, from an event that is not a timer, and
- * counts how often it is ready, until act ends that. */
+/* Makes the host watch a readable pipe, so that it calls ready() as soon as it
+ * runs. The first call calls act, if not NULL. stage->ready counts the calls. */
 static void
 stage_watch(struct stage *stage, void (*act)(struct stage *))
 {
@@ -617,7 +618,8 @@ TEST(more_than_the_budget_leaves_room_for_what_is_ready)
     stage_end(&crowd.stage);
 }
 
-/* A host that counts in milliseconds would take one per round. */
+/* Each round fires one timer. If the host rounded an immediate wake-up up to a
+ * millisecond, each round would take that long. */
 TEST(what_the_budget_left_does_not_wait)
 {
     enum { COUNT = 1000 };

@@ -365,7 +365,7 @@ TEST(with_the_last_timer_the_timeout_is_canceled)
 {
     struct stage stage;
     struct lawn_loop_timer timer = {.fire = fire_and_stop, .arg = &stage};
-    int cancelled = 0;
+    int canceled = 0;
 
     stage_open(&stage, NULL);
     lawn_loop_start(stage.loop, &timer, 100 * LAWN_LOOP_SECOND);
@@ -374,11 +374,11 @@ TEST(with_the_last_timer_the_timeout_is_canceled)
     for (int i = 0; i < 2; i++) {
         const struct io_uring_cqe *cqe = stage_wait(&stage);
 
-        cancelled += cqe->res == -ECANCELED;
+        canceled += cqe->res == -ECANCELED;
         CHECK(lawn_uring_handle(stage.loop, cqe));
         io_uring_cq_advance(&stage.uring->ring, 1);
     }
-    CHECK_EQ(cancelled, 1);
+    CHECK_EQ(canceled, 1);
     CHECK_EQ(io_uring_submit(&stage.uring->ring), 0);
     CHECK_EQ(io_uring_cq_ready(&stage.uring->ring), 0);
     stage_close(&stage);

@@ -32,7 +32,7 @@ runs_as_documented()
     check "$1_runs" sh -c "timeout 300 '$scratch/$2' >'$scratch/printed'"
     sed -n '/^\/\* prints:$/,/^ \*\/$/s/^ \* //p' "$3" >"$scratch/expected"
     if [ -s "$scratch/expected" ]; then
-        check "$1_prints_what_it_says" \
+        check "$1_prints_the_documented_output" \
             diff "$scratch/expected" "$scratch/printed"
     fi
 }

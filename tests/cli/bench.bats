@@ -30,9 +30,9 @@ is_whole() {
     python3 - "$top/bench/README.md" "$output" <<'END'
 import json, re, sys
 text = open(sys.argv[1]).read()
-form = json.loads("\n".join(
-    line[4:] for line in text[text.index('    {"program"'):].split("\n")
-    if line.startswith("    ")).replace('"ours|paper|peer|floor"', '"ours"'))
+start = text.index('    {"program"')
+form = json.loads(text[start:text.index("\n\n", start)].replace(
+    '"ours|paper|peer|floor"', '"ours"'))
 run = json.loads(sys.argv[2])
 
 def alike(form, value, where):
@@ -78,9 +78,9 @@ is_not_measured() {
     [ -z "$stderr" ]
     [[ "$output" == *"B7  start and stop over"*": not measured  FAILS"* ]]
     [[ "$output" == *"neither uplain nor gplain: tools/deps bench"* ]]
-    [[ "$output" == *"not held:"*"B7 start and stop: not measured"* ]]
-    [ "${lines[-2]}" = "1 of 2 bars held" ]
-    [ "${lines[-1]}" = "not all was measured" ]
+    [[ "$output" == *"not met:"*"B7 start and stop: not measured"* ]]
+    [ "${lines[-2]}" = "1 of 2 performance limits met" ]
+    [ "${lines[-1]}" = "some limits were not measured" ]
 }
 
 # Copies the tools to the folder "copy", without plug-ins next to them.
@@ -94,7 +94,7 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --help
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for option in quick gate store workers adapters workload contender n t threads trace \
+    for option in quick gate store workers adapters tails workload contender n t threads budget trace \
         runs limit seed instructions json csv report from svg list loop help; do
         grep -qE "^  --$option( |$)" <<<"$output"
     done
@@ -108,7 +108,7 @@ copy_tool() {
     [ -z "$stderr" ]
     for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
         heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
-        gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 S1 S2 S3 S4 S5 \
+        gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 W12 S1 S2 S3 S4 S5 \
         S6 S7 T1 T2 T3 T4 T5 T6 uv.lawn event.lawn ev.lawn uring uring.lawn \
         glib.lawn sdevent sdevent.lawn A1 A2 A3; do
         case $name in
@@ -139,8 +139,8 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
 @test "unknown names are refused, and the known ones listed" {
     words=("unknown contender 'heap5'; valid names are: lawn list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
-    words=("unknown workload 'W12'; valid names are: W1 W2" " W10u " "by name: start" " churn " "--list")
-    fails 2 --workload W1,W12
+    words=("unknown workload 'W13'; valid names are: W1 W2" " W10u " "valid titles are: start" " churn " "--list")
+    fails 2 --workload W1,W13
     words=("unknown option '--workloads'" "did you mean --workload?" "--help")
     fails 2 --workloads W1
     words=("--loop: 'lawn/fly' is not CONTENDER/OPERATION"
@@ -229,7 +229,7 @@ run = json.load(sys.stdin)
 names = [c["name"] for c in run["contenders"]]
 assert names == ["lawn", "heap4", "wheel", "floor"], names
 cells = [(c["workload"], c["n"], c["t"]) for c in run["cells"]]
-assert len(set(cells)) == len(cells) == 5 * 2 + 8
+assert len(set(cells)) == len(cells) == 5 * 2 + 9
 ' <<<"$output"
 }
 
@@ -367,7 +367,7 @@ record() {
 }
 
 @test "a workload is recorded as a trace: its timers, the same each time" {
-    for workload in W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11; do
+    for workload in W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 W12; do
         record --workload $workload --n 1k --t 7 --seed 5 >one
         "$lawn" bench --workload $workload --n 1k --t 7 --seed 5 --record two
         cmp one two
@@ -389,7 +389,7 @@ record() {
     [ "${lines[1]}" = "# unit s" ]
     [ "${lines[2]}" = "# workload W11 cache, n 1000, seed 1" ]
     [[ "${lines[3]}" == "# a cache: "* ]]
-    [[ "${lines[4]}" == "# 5 s to 92.6 d in seconds; "* ]]
+    [[ "${lines[4]}" == "# TTLs from 5 s to 92.6 d in seconds, "* ]]
     [[ "${lines[5]}" == [0-9]* ]]
     run "$lawn" trace stats <(printf '%s\n' "${lines[@]}")
     [[ "$output" == *"p50 3h, p99 13d"* ]]
@@ -401,8 +401,8 @@ record() {
 }
 
 @test "what cannot be recorded is named" {
-    words=("unknown workload 'W12'; valid names are: W1 ")
-    fails 2 --record - --workload W12
+    words=("unknown workload 'W13'; valid names are: W1 ")
+    fails 2 --record - --workload W13
     words=("--record: more than one cell; select one workload, one --n and one --t")
     fails 2 --record - --workload W1,W2
     fails 2 --record - --n 1k,10k
@@ -412,7 +412,7 @@ record() {
     for other in "--trace x" --gate --store --workers --adapters --quick "--from x" \
         "--loop lawn/start" "--contender lawn" --json --csv "--report x" "--svg x" \
         --instructions; do
-        words=("--record and " "${other%% *}" "cannot be combined")
+        words=("--record cannot be combined with " "${other%% *}")
         # shellcheck disable=SC2086 # an option and its value
         fails 2 --record - $other
     done
@@ -526,7 +526,7 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uv.so \
         "$BATS_TEST_DIRNAME/broken_peer.c"
     lawn=copy/lawn
-    words=("uv disagrees" "fired before it was due" "contenders disagree; nothing was measured")
+    words=("lawn-bench: uv disagrees" "fired before it was due" "contenders disagree; nothing was measured")
     fails 1 --workload W1 --n 1k
     [ -z "$output" ]
     fails 1 --gate --workload W1 --n 1k
@@ -535,23 +535,163 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     [ "$status" -eq 0 ]
 }
 
-@test "the gate prints bars and sums up, and fails where nothing is measured" {
-    last='^[0-9]+ of [0-9]+ cells held; geometric mean [0-9.-]+ x the best '
+@test "the gate prints limits and sums up, and fails where nothing is measured" {
+    last='^[0-9]+ of [0-9]+ cells meet B1; geometric mean [0-9.-]+ x the best '
     last+='other contender, [0-9.-]+ x the floor$'
     run --separate-stderr "$lawn" bench --gate "${few[@]}" --workload W1,W3
     [ "$status" -le 1 ]
     [ -z "$stderr" ]
     [ "$(grep -cE '^B1  W[13] .* x  <= 1\.10  (ok|FAILS)$' <<<"$output")" -eq 4 ]
     [ "$(grep -cE '^B4  .* ok$' <<<"$output")" -eq 3 ]
-    grep -q '^3 of 3 other bars held$' <<<"$output"
+    grep -q '^3 of 3 other performance limits met$' <<<"$output"
     [[ "${lines[-1]}" =~ $last ]]
-    [ "$status" -eq "$(grep -c '^not held:$' <<<"$output")" ]
+    [ "$status" -eq "$(grep -c '^not met:$' <<<"$output")" ]
     run --separate-stderr "$lawn" bench --gate "${few[@]}" --workload W1 \
         --limit 1ns
     [ "$status" -eq 1 ]
     [ "$(grep -cE '^B1  W1 .* not measured: .*FAILS$' <<<"$output")" -eq 2 ]
-    [[ "$output" == *"not held:"* ]]
-    [[ "${lines[-1]}" == "0 of 2 cells held; "* ]]
+    [[ "$output" == *"not met:"* ]]
+    [[ "${lines[-1]}" == "0 of 2 cells meet B1; "* ]]
+}
+
+# Runs --tails on few timers, as JSON.
+measure_tails() {
+    run --separate-stderr "$lawn" bench --tails --json --n 1k --runs 3 --limit 1m \
+        --contender lawn,heap4,wheel,floor "$@"
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+}
+
+@test "the slowest calls are printed for each contender, with those of a spinner" {
+    run --separate-stderr "$lawn" bench --tails --n 1k --t N --runs 1 --limit 1m \
+        --contender lawn,heap4,floor
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    for cell in "W4 churn, 1,000 timers, 1,000 TTLs" "W9 expiry, 1,000 timers" \
+        "W12 storm, 1,000 timers"; do
+        grep -q "^$cell, seed 1$" <<<"$output"
+    done
+    four='( +[0-9,]+){4}'
+    [ "$(grep -cE "^  (lawn|heap4) +cycles$four +[0-9,]+ +[0-9,]+\$" <<<"$output")" -eq 6 ]
+    [ "$(grep -cE "^ +any run$four\$" <<<"$output")" -eq 6 ]
+    [ "$(grep -cE "^ +spinner$four\$" <<<"$output")" -eq 6 ]
+    [ "$(grep -cE "^ +entries$four\$" <<<"$output")" -eq 3 ]
+    [ "$(grep -cE '^ +entries( +-){4}$' <<<"$output")" -eq 3 ]
+    [ "$(grep -c '^  floor *made for one TTL only$' <<<"$output")" -eq 3 ]
+    grep -qE '^cycles .* the median of 1 runs; [0-9]+ for reading the clock are$' <<<"$output"
+}
+
+@test "the JSON of the slowest calls has the form that bench/README.md documents" {
+    measure_tails
+    python3 - "$top/bench/README.md" "$output" <<'END'
+import json, sys
+text = open(sys.argv[1]).read()
+start = text.index('    {"contender": "lawn", "calls"')
+form = json.loads(text[start:text.index("\n\n", start)])
+run = json.loads(sys.argv[2])
+assert run["program"] == "lawn bench --tails" and run["complete"] is True
+assert run["budget"] == 8 and run["runs"] == 3
+assert run["cycle"] > 0 and run["cost"] > 0
+cells = [(c["workload"], c["n"], c["t"]) for c in run["cells"]]
+assert cells == [("W4", 1000, 20), ("W4", 1000, 1000), ("W9", 1000, None),
+                 ("W12", 1000, None)], cells
+for cell in run["cells"]:
+    rows = {row["contender"]: row for row in cell["rows"]}
+    for row in rows.values():
+        assert list(row) == list(form), row
+    assert rows.pop("floor")["why"] == "made for one TTL only"
+    for row in rows.values():
+        counts = row["contender"] != "heap4"
+        assert (row["entries"] is not None) == (row["idle"] is not None) == counts
+        for key in ("cycles", "any", "spinner") + (("entries",) if counts else ()):
+            assert list(row[key]) == list(form["cycles"]), row
+            assert list(row[key].values()) == sorted(row[key].values()), row
+        assert row["cycles"]["max"] <= row["any"]["max"]
+        assert (row["late"] > 0) == (cell["workload"] == "W9")
+        # All of them have budgets, and make the same calls.
+        assert row["calls"] == rows["lawn"]["calls"] > 1000
+        assert row["checksum"] == rows["lawn"]["checksum"]
+    assert rows["lawn"]["idle"] <= rows["lawn"]["entries"]["max"] <= 512
+END
+}
+
+@test "entries touched and what fires in a storm depend on the seed alone" {
+    for seed in 1 1 2; do
+        measure_tails --workload storm --seed $seed
+        python3 -c '
+import json, sys
+cell, = json.load(sys.stdin)["cells"]
+print([[row[key] for key in ("calls", "checksum", "late", "entries", "idle")]
+       for row in cell["rows"]])' <<<"$output" >>seeds
+    done
+    [ "$(sort -u seeds | wc -l)" -eq 2 ]
+    [ "$(sed -n 1p seeds)" = "$(sed -n 2p seeds)" ]
+}
+
+@test "all contenders that there are fire the same timers in a storm, on time" {
+    run --separate-stderr "$lawn" bench --tails --workload W12 --n 100 --runs 1 \
+        --limit 1m --json
+    [ "$status" -eq 0 ]
+    [ -z "$stderr" ]
+    python3 -c '
+import json, sys
+cell, = json.load(sys.stdin)["cells"]
+assert len({row["checksum"] for row in cell["rows"]}) == 1
+assert all(row["why"] is None and row["late"] == 0 for row in cell["rows"])
+' <<<"$output"
+}
+
+@test "without a budget, a mow is one call" {
+    measure_tails --workload W9 --budget 0 --contender lawn,heap4
+    python3 -c '
+import json, sys
+run = json.load(sys.stdin)
+assert run["budget"] is None
+# 100 times a thousand timers with a budget of 1000, and a mow that fires none
+assert [row["calls"] for row in run["cells"][0]["rows"]] == [200, 200]
+assert run["cells"][0]["rows"][0]["entries"]["max"] >= 1000' <<<"$output"
+}
+
+@test "the gate of the slowest calls has limits of entries and of cycles" {
+    run --separate-stderr "$lawn" bench --gate --tails --n 1k --runs 1 --limit 1m
+    [ "$status" -le 1 ]
+    [ -z "$stderr" ]
+    [ "$(grep -cE '^B6  .* entries +<= 512 +ok$' <<<"$output")" -eq 5 ]
+    [ "$(grep -cE '^B9  W(4 churn|12 storm), .* x +<= 4 +(ok|FAILS)$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^B9  the latest firing .* 0.00 ticks +<= 0 +ok$' <<<"$output")" -eq 2 ]
+    [[ "${lines[-1]}" =~ ^[789]\ of\ 9\ performance\ limits\ met$ ]]
+    [ "$status" -eq "$(grep -c '^not met:$' <<<"$output")" ]
+}
+
+@test "the gate reports a call that processes too many entries" {
+    run --separate-stderr "$lawn" bench --gate --tails --n 10k --runs 1 --limit 1m \
+        --budget 100
+    [ "$status" -eq 1 ]
+    grep -qE '^B6  .* in one far slot +1148.00 entries +<= 512 +FAILS$' <<<"$output"
+    [[ "$output" == *"not met:"*"B6 the same, 10,000 timers in one far slot"* ]]
+}
+
+@test "the gate of the slowest calls fails if nothing is measured" {
+    run --separate-stderr "$lawn" bench --gate --tails --n 1k --runs 1 --limit 1ns
+    [ "$status" -eq 1 ]
+    [ "$(grep -cE '^B9  .* -1.00 (x|ticks) .* FAILS$' <<<"$output")" -eq 4 ]
+    [ "${lines[-1]}" = "some limits were not measured" ]
+}
+
+@test "options that the slowest calls do not support are named" {
+    for other in --store --workers --adapters --quick "--record -" \
+        "--loop lawn/start" --csv --instructions "--report x" "--svg x"; do
+        words=("--tails cannot be combined with " "${other%% *}")
+        # shellcheck disable=SC2086 # an option and its value
+        fails 2 --tails $other
+    done
+    for other in "--workload W4" "--contender lawn" "--t 1"; do
+        words=("--tails --gate cannot be combined with " "${other%% *}")
+        # shellcheck disable=SC2086 # an option and its value
+        fails 2 --tails --gate $other
+    done
+    words=("--budget requires --tails")
+    fails 2 --budget 7
 }
 
 @test "stores are played S1 to S7, and agree" {
@@ -597,13 +737,13 @@ for cell in run["cells"]:
     fails 2 --store --workload W1
     words=("unknown workload 'S1'; valid names are: W1 W2" "--list")
     fails 2 --workload S1
-    words=("--store and --trace, --t, --report, --svg or --loop cannot be combined")
+    words=("--store cannot be combined with --trace, --t, --report, --svg or --loop")
     fails 2 --store --t 20
     fails 2 --store --report page.html
     fails 2 --store --svg page.svg
     fails 2 --store --trace x
     fails 2 --store --loop lawn/start
-    words=("--store --gate and --workload or several numbers of timers")
+    words=("--store --gate cannot be combined with --workload or several numbers of timers")
     fails 2 --store --gate --workload S1
     fails 2 --store --gate --n 1k,2k
     "$lawn" bench --store --contender lawn --n 1k --runs 1 --json >run.json
@@ -635,7 +775,7 @@ END
     "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uthash.so \
         broken.c
     lawn=copy/lawn
-    words=("uthash disagrees (seed 1, step " "contenders disagree; nothing was measured")
+    words=("lawn-bench: uthash disagrees (seed 1, step " "contenders disagree; nothing was measured")
     fails 1 --store --n 1k
     [ -z "$output" ]
     fails 1 --store --gate --n 1k
@@ -644,7 +784,7 @@ END
     [ "$status" -eq 0 ]
 }
 
-@test "the gate of stores has two bars, and holds none that was not measured" {
+@test "the gate of stores has two limits, and meets none that was not measured" {
     run --separate-stderr "$lawn" bench --gate --store --n 1k --runs 1
     [ "$status" -le 1 ]
     [ -z "$stderr" ]
@@ -653,7 +793,7 @@ END
     if [[ "$output" != *"not measured"* ]]; then
         grep -qE '^B7  start and stop over [ug]plain, 1,000 timers .* x +<= 2 +(ok|FAILS)$' \
             <<<"$output"
-        [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ bars\ held$ ]]
+        [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ performance\ limits\ met$ ]]
     fi
     alone=(bench --gate --store --n 100k --runs 1)
     run --separate-stderr "$lawn" "${alone[@]}" --contender lawn
@@ -731,15 +871,15 @@ for cell in run["cells"]:
     fails 2 --workers --threads 1,65
     words=("--workers and --store cannot be combined")
     fails 2 --workers --store
-    words=("--workers and --trace, --t, --report, --svg, --loop or --instructions")
+    words=("--workers cannot be combined with --trace, --t, --report, --svg, --loop or --instructions")
     fails 2 --workers --t 20
     fails 2 --workers --report page.html
     fails 2 --workers --instructions
     fails 2 --workers --loop lawn/start
-    words=("--workers --gate and --workload or --threads cannot be combined")
+    words=("--workers --gate cannot be combined with --workload or --threads")
     fails 2 --workers --gate --workload T1
     fails 2 --workers --gate --threads 2
-    words=("--threads and modes other than --workers cannot be combined")
+    words=("--threads requires --workers")
     fails 2 --threads 2
     words=("more than one thread")
     fails 2 --workers --workload mixed --threads 1
@@ -809,15 +949,15 @@ for cell in run["cells"]:
     fails 2 --adapters --contender heap4
     words=("unknown workload 'W1'; valid names are: A1 A2 A3" "--list")
     fails 2 --adapters --workload W1
-    words=("--adapters and --store, --workers or --gate cannot be combined")
+    words=("--adapters cannot be combined with --store, --workers or --gate")
     fails 2 --adapters --store
     fails 2 --adapters --workers
     fails 2 --adapters --gate
-    words=("--adapters and --trace, --t, --report, --svg, --loop or --instructions")
+    words=("--adapters cannot be combined with --trace, --t, --report, --svg, --loop or --instructions")
     fails 2 --adapters --t 20
     fails 2 --adapters --report page.html
     fails 2 --adapters --instructions
-    words=("--threads and modes other than --workers cannot be combined")
+    words=("--threads requires --workers")
     fails 2 --adapters --threads 2
 }
 
@@ -850,7 +990,7 @@ END
         "$top/build/liblawn.a"
     lawn=copy/lawn
     export EVERY=10 EARLY=0
-    words=("uv disagrees: a " "nothing was measured")
+    words=("lawn-bench: uv disagrees: a " "nothing was measured")
     fails 1 --adapters --quick --n 1k --contender lawn,uv
     [ -z "$output" ]
     export EVERY=500
@@ -895,7 +1035,7 @@ END
     "${CC:-cc}" -std=c11 -D_POSIX_C_SOURCE=200809L -shared -fPIC \
         -I"$top/bench" -o copy/peers/uvloops.so broken.c
     lawn=copy/lawn
-    words=("uvloops disagrees (seed 1, workers turn): " "nothing was measured")
+    words=("lawn-bench: uvloops disagrees (seed 1, workers turn): " "nothing was measured")
     fails 1 --workers --quick --n 1k
     [ -z "$output" ]
 }
@@ -923,7 +1063,7 @@ END
         -I"$top/bench" -I"$top/include" -o copy/peers/uvloops.so broken.c \
         "$top/bench/crews/guarded.c" "$top"/src/core/*.c
     lawn=copy/lawn
-    words=("T1, uvloops: " " starts, " " left: not what it should be")
+    words=("T1, uvloops: " " starts, " " left: the counts do not match")
     fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
     [[ "$output" == *"uvloops   fired other timers than the other contenders"* ]]
     run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
@@ -931,7 +1071,7 @@ END
     [ "$status" -eq 0 ]
 }
 
-@test "the gate of workers has three bars, or two if there is one number" {
+@test "the gate of workers has three limits, or two if there is one number" {
     [ "$(nproc)" -ge 2 ] || skip "two processors are needed"
     run --separate-stderr "$lawn" bench --gate --workers --n 1k --runs 1
     [ "$status" -le 1 ]
@@ -942,12 +1082,12 @@ END
         <<<"$output"
     [ "$(grep -cE '^B8  .* [0-9.]+ M/s$' <<<"$output")" -eq 7 ]
     [ "$(grep -cE '^B8  .* [0-9.]+ x$' <<<"$output")" -eq 2 ]
-    [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ bars\ held$ ]]
+    [[ "${lines[-1]}" =~ ^[012]\ of\ 2\ performance\ limits\ met$ ]]
     run --separate-stderr "$lawn" bench --gate --workers --n 1k --runs 1 \
         --contender lawn
     [ "$status" -eq 1 ]
     grep -qE '^B8  remote, over one mutex, .* not measured  FAILS$' <<<"$output"
-    [ "${lines[-1]}" = "not all was measured" ]
+    [ "${lines[-1]}" = "some limits were not measured" ]
 }
 
 @test "the gate of workers measures nothing on one processor" {
@@ -956,8 +1096,8 @@ END
     [ "$status" -eq 1 ]
     [ -z "$stderr" ]
     [[ "$output" == *"B8  workers: not measured  FAILS"*"two processors"* ]]
-    [ "${lines[-2]}" = "0 of 1 bars held" ]
-    [ "${lines[-1]}" = "not all was measured" ]
+    [ "${lines[-2]}" = "0 of 1 performance limits met" ]
+    [ "${lines[-1]}" = "some limits were not measured" ]
 }
 
 @test "instructions are counted where valgrind is, and else it is named" {

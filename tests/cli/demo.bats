@@ -148,6 +148,22 @@ signal_to() {
     grep -E '^  lost +0$' <<<"$output"
     [[ "$output" =~ lateness\ +p50\ .*p99\ .*max ]]
     [[ "$output" =~ 'bytes per timer' ]]
+    [ "${lines[-1]}" = '0 early, 0 lost: correct' ]
+}
+
+@test "the summary explains lateness by the share of the core" {
+    run --separate-stderr nice -n 19 "$lawn" demo --timers 1000 --seconds 0.5
+    [ "$status" -eq 0 ]
+    used="$(sed -n 's/^  core  *used for \([0-9]*\) % of the time$/\1/p' <<<"$output")"
+    [ -n "$used" ]
+    if [ "$used" -lt 99 ]; then
+        [[ "$output" == *"timers that became due then fired late"* ]]
+        rest="$(sed -n 's/^ *for \([0-9]*\) % other processes.*/\1/p' <<<"$output")"
+        [ $((used + rest)) -ge 99 ]
+        [ $((used + rest)) -le 101 ]
+    elif [ "$used" -gt 99 ]; then
+        [[ "$output" != *"other processes"* ]]
+    fi
 }
 
 @test "any number of timers and TTLs runs, one timer included" {
@@ -188,7 +204,7 @@ END
         run "$lawn" demo --timers 1000 --seconds 2.2
         [ "$status" -eq 0 ]
         [[ "$output" != *$'\033'* ]]
-        count="$(grep -cE '^ +[0-9]+ s .*running.*ops/s.* 0 early$' \
+        count="$(grep -cE '^ +[0-9]+ s .*running.*ops/s.*so far: p99 .* late, 0 early$' \
             <<<"$output" || true)"
         [ "$count" -ne 2 ] || break
     done

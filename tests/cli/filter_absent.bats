@@ -96,7 +96,7 @@ END
 
 @test "a file of expected keys that cannot be read, or is too long, is reported" {
     given
-    words=("lawn absent: " "--expect" missing "No such file")
+    words=("lawn absent: cannot use --expect" missing "No such file")
     refuses 3 absent 5s -k 1 --time-field 2 --expect missing
     given 'a 0'
     refuses 3 absent 5s -k 1 --time-field 2 --expect missing
@@ -377,6 +377,6 @@ END
     given
     gives_nothing absent 1s -k 2 --time-field 1 --expect keys
     given 'x y'
-    words=("line 1: 'x' is not a time in s")
+    words=("line 1: 'x' is neither an RFC 3339 time nor a number of seconds")
     refuses 3 absent 1s -k 2 --time-field 1 --expect keys
 }

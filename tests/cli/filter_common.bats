@@ -195,7 +195,7 @@ END
     given x -1 1s 1e 1.2.3 0x10 inf nan '' 1e30 2026-11-15 2026-13-01T00:00:00Z \
         2026-02-29T00:00:00Z 2026-11-15T24:00:00Z 2026-11-15T10:60:00Z \
         2026-11-15T10:00:61Z 2026-11-15T10:00:00 1969-12-31T23:59:59Z
-    words=("line 1: 'x' is not a time in s" "all lines were bad")
+    words=("line 1: 'x' is neither an RFC 3339 time nor a number of seconds" "all lines were bad")
     refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
     given 2026-11-15T10:00:00 2026-11-15
@@ -633,14 +633,16 @@ open("kept", "wb").write(data)'
     for verb in delay debounce dedupe absent session join; do
         words=("lawn $verb: " "a duration is missing")
         refuses 2 $verb
-        words=("lawn $verb: " "'x'")
+        words=("lawn $verb: " "'x' is not a duration from " " to 104166d, such as")
         refuses 2 $verb x
+        words=("lawn $verb: " "'104167d' is not a duration from ")
+        refuses 2 $verb 104167d
         words=("lawn $verb: " "'-1s'")
         refuses 2 $verb -- -1s
         words=("lawn $verb: " "'5 s'")
         refuses 2 $verb '5 s'
         [ $verb != delay ] || continue
-        words=("lawn $verb: " "'0'")
+        words=("lawn $verb: " "'0' is not a duration from 1ns to ")
         refuses 2 $verb 0
         words=("lawn $verb: " "'0ms'")
         refuses 2 $verb 0ms
@@ -774,7 +776,7 @@ open("kept", "wb").write(data)'
 
 @test "without one good line it ends with 3, whatever else there is" {
     given 'x' 'y'
-    words=("lawn dedupe: line 1: 'x' is not a time in ms" "lawn dedupe: all lines were bad")
+    words=("lawn dedupe: line 1: 'x' is neither an RFC 3339 time nor a number of milliseconds" "lawn dedupe: all lines were bad")
     refuses 3 dedupe 1s --time-field 1 --time-unit ms
     counts in=2 bad=2
     # One good line is enough, also one that is pending, refused or resumed.

@@ -131,6 +131,11 @@ END
 1 1 b
 0 5 a
 END
+    words=("lawn delay: cannot read 9s: No such file" "; with --ttl-field, omit DURATION")
+    refuses 3 delay --ttl-field 2 9s
+    words=("lawn delay: cannot read none: No such file")
+    refuses 3 delay --ttl-field 2 none
+    run ! grep -F "omit DURATION" err
 }
 
 @test "flush writes pending lines in order of due time" {

@@ -464,8 +464,9 @@ def make_lines(rng, case, shape, n, unit, form, late, kind, sides, traffic):
         side = rng.randrange(sides)
         come = ns
         if kind == "lateness":
-            # For kept lines it is defined which side comes first at equal times, so
-            # for a join no line is read when the clock is there.
+            # Of kept lines with equal times, the left one is processed first. A line
+            # whose time the clock has reached is not kept. So for a join each line is
+            # read before the clock reaches its time.
             come = ns + rng.randrange(late[1] + (sides == 1))
             if sides == 2 and ns == 0:
                 come = 0
@@ -521,7 +522,7 @@ class Tool:
                               capture_output=True, timeout=600)
 
 
-def told(stderr, verb):
+def parse_stderr(stderr, verb):
     """The counts, the numbers of bad lines, their total if it was printed, and the rest
     of stderr."""
     counts, bad, total, rest = "", [], None, []
@@ -561,7 +562,7 @@ def compare_verb(tool, case):
     f, code = reference.run(argv, data)
     r = tool.run(argv, stdin)
     output = b"".join(line + b"\n" for line in f.out)
-    counts, bad, total, rest = told(r.stderr, case.verb)
+    counts, bad, total, rest = parse_stderr(r.stderr, case.verb)
     n = {k: int(v) for k, v in re.findall(r"(\w+)=(\d+)", counts)}
     if f.stopped:  # the number of lines read is unspecified
         for name in ("in", "discarded", "dropped"):
@@ -584,7 +585,7 @@ def compare_verb(tool, case):
     if not f.stopped or n["bad"] <= 10:
         wrong = wrong or differs("bad lines", bool(total), n["bad"] > 10)
     if not f.stopped:
-        wrong = wrong or differs("stderr", rest, reference.said(f))
+        wrong = wrong or differs("stderr", rest, reference.messages(f))
     return wrong
 
 
@@ -597,7 +598,7 @@ def compare_lateness(tool, case):
             for lines in case.inputs]
     plain, stdin = tool.command(case, data)
     ordered = tool.run(plain[:at] + plain[at + 2:], stdin)
-    counts = told(ordered.stderr, case.verb)[0]
+    counts = parse_stderr(ordered.stderr, case.verb)[0]
     if " late=0 " not in counts:
         return "a line is late: " + counts
     # If it is unspecified which timer makes room, any result is allowed.
@@ -677,7 +678,7 @@ def compare_state(tool, case, rng):
         r = tool.run(argv, stdin)
         got += r.stdout
         n = {k: int(v) for k, v in re.findall(
-            r"(\w+)=(\d+)", told(r.stderr, case.verb)[0])}
+            r"(\w+)=(\d+)", parse_stderr(r.stderr, case.verb)[0])}
         code = 3 if n and 0 < n["bad"] == n["in"] else 0
         if r.returncode != code or not n or n["resumed"] != held:
             return f"run {i + 1} of {len(pieces)}, exit code {r.returncode}, " \

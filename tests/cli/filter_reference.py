@@ -327,7 +327,7 @@ class Line:
 
 class Filter:
     """Common to all verbs: the clock, the counts, the end."""
-    drops = False  # keys with pending lines
+    drops = False  # whether --on-eof drop forgets the keys of pending lines
     def __init__(self, o):
         self.o = o
         self.out = []
@@ -572,9 +572,9 @@ class Debounce(Filter):
 
 
 class Throttle(Filter):
-    """Names of timers are waiting lines. Those in known are keys: until an empty bucket
-    would be full again, counted from the last line that got a token, and at least until
-    the key's bucket is full."""
+    """Names of timers are waiting lines; those in `known` are keys. A key is known until
+    an empty bucket would be full again, counted from the last line that got a token, and
+    at least until the key's bucket is full."""
 
     def __init__(self, o):
         super().__init__(o)
@@ -955,7 +955,7 @@ def run(argv, inputs, durations=()):
     return f, code
 
 
-def said(f):
+def messages(f):
     """Returns the messages at the end, without the numbers of bad lines."""
     out = []
     n = f.n

@@ -8,7 +8,7 @@ load filter.bash
     ln -s s link
     ln -s "$PWD/link" deep/link
     ln -s none dangling
-    words=("in use by another lawn")
+    words=("is in use by another lawn; stop that process, or use another file")
     for name in s link deep/link; do
         code=0
         flock s.lock "$lawn" delay 5s --time-field 2 --state $name <in >out 2>err || code=$?
@@ -151,8 +151,8 @@ END
     gives_nothing absent 5s -k 1 --time-field 2 --state absent --on-eof save
     gives_nothing session 5s -k 1 --time-field 2 --state session --on-eof save
     gives_nothing join 5s -k 1 --time-field 2 --state join --on-eof save left right
-    # They end early, with lines that were read ahead: at the end of the input they would
-    # process lines that are ahead of the clock.
+    # The next two runs stop before the end of the input, so their states contain lines
+    # that are ahead of the clock. At the end of the input these would be processed.
     words=("--max-lines 1")
     refuses 3 join 5s -k 1 --time-field 2 --max-lines 1 --overflow fail --state ahead left right
     given 'a 1' 'a 3' 'b 2' 'd 4'

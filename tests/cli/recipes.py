@@ -6,12 +6,13 @@ In docs/RECIPES.md, or a similar page, a recipe is the text below a heading "## 
 Its blocks are run in order, in an empty folder, with the tool that LAWN names, by
 default build/lawn, as the first lawn in PATH:
 
-    ```sh      commands; their output, including errors, must be
-    ```output  the block that follows, or empty, and their status 0; on the
-               next line it may be ```text as well
+    ```sh      commands, which must exit with status 0
+    ```output  the output, including errors, of the commands before it; without
+               such a block they must print nothing. A ```text block that begins
+               on the line after the commands is such a block as well
     ```ini     a systemd unit, named in its first line, and checked by
                systemd if that is installed
-    ```text    not run
+    ```text    elsewhere: not run
 
 Any other block is an error, so that nothing is left unchecked by mistake. In an mdoc
 page the blocks are displays marked by comments, .\\" no C shell and .\\" no C output;

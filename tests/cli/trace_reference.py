@@ -2,8 +2,9 @@
 """trace_reference.py LAWN SEED... - compares the output of `lawn trace stats` for random
 traces with a simple count.
 
-The reference keeps a dict of running timers and a heap of deadlines, and adds
-up the timers that run tick by tick where their number changes."""
+The reference keeps a dict of running timers and a heap of deadlines. For the mean
+it adds, whenever the number of running timers changes, that number times the ticks
+since the last change."""
 import heapq
 import json
 import random

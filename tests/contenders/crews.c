@@ -113,8 +113,10 @@ is_refused(const struct crew *broken, const char *words)
     bool agrees = crew_agree_check(broken, 1, out);
 
     fclose(out);
-    bool says = strstr(text, "shards disagrees (seed 1, workers ") != NULL &&
-                strstr(text, words) != NULL;
+    bool says =
+        strstr(text, "lawn-bench: shards disagrees (seed 1, workers ") !=
+            NULL &&
+        strstr(text, words) != NULL;
     if (agrees || !says) {
         printf("%s", text);
     }

@@ -195,7 +195,8 @@ is_refused(const struct store *broken, const char *words)
     bool refused = !store_agree_check(broken, 1, out);
     CHECK(fclose(out) == 0);
     if (refused) {
-        refused = strstr(said, "broken disagrees (seed 1, step ") == said &&
+        refused = strstr(said, "lawn-bench: broken disagrees (seed 1, step ") ==
+                      said &&
                   strstr(said, words) != NULL;
         if (!refused) {
             printf("  printed: %s", said);

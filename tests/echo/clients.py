@@ -50,7 +50,7 @@ class Client:
         self.socket.setblocking(False)
         count("connections", 1)
 
-    def say(self, data):
+    def send_text(self, data):
         """Returns the number of bytes sent."""
         before = time.monotonic()
         try:
@@ -165,7 +165,7 @@ def was_soon(number, script, ttl, sorts):
 def idle(i, c):
     """Sends nothing; or a line; or lines for a while, and then nothing."""
     for j in range((0, 1, 8)[i % 3]):
-        c.say(b"\n" if j % 2 else b"here I am\nand here\n")
+        c.send_text(b"\n" if j % 2 else b"here I am\nand here\n")
         yield IDLE / 5
 
 
@@ -173,16 +173,16 @@ def slow(i, c):
     """Stops within a line; sends one endless line; stops within the second line;
     or sends a complete line, and then stops."""
     if i % 4 == 0:
-        c.say(b"s")
+        c.send_text(b"s")
     elif i % 4 == 1:
         while True:
-            c.say(b"a")
+            c.send_text(b"a")
             yield REQUEST / 5
     elif i % 4 == 2:
-        c.say(b"a line\nand a ha")
+        c.send_text(b"a line\nand a ha")
     else:
         for word in (b"in ", b"ti", b"me\n", b"too l", b"a"):
-            c.say(word)
+            c.send_text(word)
             yield REQUEST / 5
 
 
@@ -193,9 +193,9 @@ def alive(i, c):
     until = time.monotonic() + 3 * IDLE
     while time.monotonic() < until:
         for word in words:
-            c.say(word)
+            c.send_text(word)
             yield IDLE / 5 if i % 3 == 0 else REQUEST / 5
-    c.say(b"\n")
+    c.send_text(b"\n")
     if c.hear_all():
         count("left", 1)
         c.close()
@@ -206,9 +206,9 @@ def rude(i, c):
     down sending, and reads the rest."""
     yield 0
     if i % 4 == 1:
-        c.say(b"hello, ")
+        c.send_text(b"hello, ")
     elif i % 4 >= 2:
-        c.say(TEXT[:100000])
+        c.send_text(TEXT[:100000])
     if i % 4 == 3:
         with contextlib.suppress(OSError):  # the server may have closed it
             c.socket.shutdown(socket.SHUT_WR)
@@ -228,7 +228,7 @@ def greedy():
     c = Client()
     size = 0
     while size < 1 << 26 and select.select([], [c.socket], [], IDLE / 10)[1]:
-        size += c.say(TEXT)
+        size += c.send_text(TEXT)
     print(f"# {size} bytes were in transit")
     if c.hear_all():
         count("left", 1)
@@ -249,7 +249,7 @@ def load(number, least):
             to = lines_at[at + dice.choice((1, 1, 2, 20, 199))]
             c.todo = TEXT[lines_at[at] : to]
         cut = dice.choice((len(c.todo), 1 + dice.randrange(len(c.todo))))
-        c.todo = c.todo[c.say(c.todo[:cut]) :]
+        c.todo = c.todo[c.send_text(c.todo[:cut]) :]
 
     def enter():
         c = Client()
@@ -287,7 +287,7 @@ def end(number, pid):
     """Is connected when the server ends."""
     clients = [Client() for _ in range(number)]
     for c in clients:
-        c.say(b"a line\nand ")
+        c.send_text(b"a line\nand ")
     clients = [c for c in clients if c.hear_all()]
     os.kill(pid, signal.SIGTERM)
     for c in clients:

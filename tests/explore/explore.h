@@ -82,13 +82,14 @@ void explore_name(const void *word, size_t size, const char *name);
 void *explore_alloc(size_t size, void *context);
 void explore_release(void *memory, void *context);
 
-/* Marks memory as freed: no fibre may access it. And makes it available again,
- * zeroed. */
+/* explore_free() marks memory as freed: no fibre may access it. explore_renew()
+ * makes it available again, zeroed. */
 void explore_free(void *memory, size_t size);
 void explore_renew(void *memory, size_t size);
 
-/* Returns whether stores of the caller are delayed. In setup: sets a function
- * to call when all stores of a fibre have reached the memory. */
+/* explore_has_delayed() returns whether stores of the caller are delayed.
+ * explore_when_drained(), in setup, sets a function to call when all stores of
+ * a fibre have reached the memory. */
 bool explore_has_delayed(void);
 void explore_when_drained(void (*call)(unsigned fibre));
 
@@ -118,8 +119,9 @@ bool explore_printing(void);
 void explore_print(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 
-/* Returns the running fibre; EXPLORE_FIBRES in setup and finish. The other sets
- * the fibre as which lawn_workers_self() sees the caller there. */
+/* explore_me() returns the running fibre; EXPLORE_FIBRES in setup and finish.
+ * explore_be() sets the fibre whose worker lawn_workers_self() returns in setup
+ * and finish. */
 unsigned explore_me(void);
 void explore_be(unsigned fibre);
 

@@ -26,7 +26,7 @@ struct history_event {
     enum history_kind kind;
     unsigned began;
     unsigned ended;
-    unsigned late;     /* of the caller */
+    unsigned late;     /* the caller's bit, while its stores are delayed */
     bool moments;      /* a start that may take two moments; a stop, many */
     bool result;       /* of a stop */
     uint64_t deadline; /* of a start; of a fire, as seen by the callback */
@@ -39,10 +39,11 @@ struct history {
 };
 
 /* Returns whether the history was possible, with the timer running or not in
- * the end. A start whose deadline has passed when the worker takes it may count
- * as one for a later time, up to a tick after the clock. clocks, ended by 0,
- * lists the times at which the clock stayed long enough. So a timer that still
- * runs must be due after now, or now is one of these times. */
+ * the end. If the deadline of a start has passed when a worker takes the start,
+ * the timer may get a later deadline: at most a tick after the time that the
+ * clock shows then. `clocks`, ended by 0, lists these times. A timer that still
+ * runs must be due after now. If now is in `clocks`, it may also be due earlier,
+ * because a worker may have moved it to the next tick. */
 bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 

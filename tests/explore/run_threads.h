@@ -89,9 +89,9 @@ void run_check_word(const void *word, unsigned size);
 /* Records a value that the caller has just read or written, in a ring. */
 void run_saw(void *word, unsigned size, uint64_t value, bool own);
 
-/* If a word has several entries, keeps the newest. If others changed it between
- * two reads, the fibre may wait because of the first of them, and continues at
- * once. */
+/* If a word has several entries, keeps the newest. If another fibre changed the
+ * word between two reads, sets me->news, so that the yield returns at once: the
+ * caller may have yielded because of the value of the earlier read. */
 void run_settle_seen(struct run_thread *me);
 bool run_seen_changed(const struct run_thread *thread);
 

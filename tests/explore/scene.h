@@ -35,7 +35,7 @@ struct scene {
     bool closed;
     bool
         unsettled; /* a worker is being added or removed: starts on it may fail */
-    /* Last, because its shards are freed. */
+    /* Freed one by one, by explore_free(). */
     struct lawn_workers_timer timers[SCENE_TIMERS];
 };
 

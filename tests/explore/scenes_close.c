@@ -223,9 +223,9 @@ SCENARIO(a_wait_for_a_timer_that_is_left_does_not_wait_for_other_shards,
                      scene_close_at_once, stop_sync_and_free_0_when_left},
          .finish = scene_finish_closed, .delays = true);
 
-/* A restart for a time after the end, without a message, of a timer whose old
- * deadline is before it: also if the worker is so late that the new deadline
- * has passed. */
+/* A timer that was due before the end is restarted for a time after the end,
+ * without a message. It does not fire, even if the worker is so late that the
+ * new deadline has passed. */
 
 static void
 setup_later_than_the_end(void)
@@ -256,8 +256,9 @@ SCENARIO(a_timer_started_for_after_the_end_is_left,
          .threads = {serve_when_closed, close_at_20},
          .finish = scene_finish_closed, .delays = true);
 
-/* A start that other threads have seen counts, even if the set is closed before
- * the start continues: their operations came before it. */
+/* A start that has claimed a timer must not fail, even if the set is closed
+ * before the start continues: other threads may have seen the claim, and rely
+ * on it. See src/workers/gate.h. */
 
 static void
 setup_idle(void)

@@ -273,7 +273,7 @@ setup_two_of_first(void)
     scene_ready();
 }
 
-/* Unless it is the last. */
+/* Removes the first worker, unless it is the last one. */
 static void
 remove_0(void)
 {
@@ -520,8 +520,9 @@ start_0_and_leave(void)
     scene_serve_and_leave();
 }
 
-/* The starts check whether the set is closed. Since it will be, they can be
- * interrupted there. */
+/* The starts read whether the set is closed. Because another thread closes it,
+ * that word is shared, and the explorer can interrupt the starts there: see
+ * words.h. */
 SCENARIO(two_workers_start_a_timer_that_is_free_at_a_second_lawn,
          .setup = setup_free_at_a_second_lawn,
          .threads = {start_0_and_leave, start_0_and_leave, scene_close_at_once},

@@ -462,8 +462,9 @@ SCENARIO(a_start_in_the_mail_is_overtaken_by_the_workers_own,
          .threads = {restart_and_serve, start_0_for_30, scene_stop_0},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A local start has overtaken a start in the mailbox, which is due before the
- * message is taken: with a budget of one, others precede it. */
+/* A local start has overtaken a start in the mailbox. The local start is due
+ * before the message is taken: with a budget of one, other messages precede
+ * it. */
 
 static void
 setup_overtaken(void)
@@ -536,8 +537,8 @@ SCENARIO(a_timer_is_freed_that_was_started_later, .setup = scene_setup_held,
                      scene_move_clock},
          .daemons = 1, .finish = scene_finish, .delays = true);
 
-/* A start in the mailbox is rewritten for a later time, after the worker has
- * taken the messages and read the clock: it counts from after that. */
+/* A start in the mailbox is rewritten after the worker has taken the messages
+ * and read the clock. So its start time is after the time of the worker [M5]. */
 
 static void
 start_0_for_30_more(void)
@@ -565,8 +566,9 @@ SCENARIO(a_start_in_the_mail_is_written_again_while_it_is_read,
                      start_0_for_30_more_later},
          .daemons = 1, .finish = finish_checked);
 
-/* A waiting thread finds the timer free, because its callback runs, and then
- * that it no longer runs. In between, the callback has restarted the timer. */
+/* A waiting thread sees that the timer is free, because its callback runs, and
+ * then that the callback has returned. In between, the callback has restarted
+ * the timer. */
 
 static void
 start_again_for_60(unsigned timer)

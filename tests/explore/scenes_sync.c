@@ -2,8 +2,9 @@
  * it. */
 #include "scene.h"
 
-/* The timer that is waited for is released, and started and stopped once more:
- * it is on the lawn until its deadline, unless it is requested again. */
+/* A worker releases the timer that a thread waits for. Then another thread
+ * starts and stops the timer once more. It would stay on the lawn until its
+ * deadline, but the waiting thread requests its release again. */
 
 static void
 start_and_stop_0(void)

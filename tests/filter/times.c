@@ -464,12 +464,9 @@ TEST(a_time_outside_of_the_range_differs_from_what_is_no_time)
 TEST(a_leap_second_at_another_time_is_recognized)
 {
     static const char *const bad[] = {
-        "2016-12-31T23:58:60Z",
-        "2016-12-31T23:59:60+01:00",
-        "2016-12-31 10:00:60.5z",
-        "2016-12-15T23:59:60Z",
-        "2017-01-01T22:59:60-01:00",
-        "0000-01-01T23:59:60Z",
+        "2016-12-31T23:58:60Z",      "2016-12-31T23:59:60+01:00",
+        "2016-12-31 10:00:60.5z",    "2016-12-15T23:59:60Z",
+        "2017-01-01T22:59:60-01:00", "0000-01-01T23:59:60Z",
     };
     static const char *const others[] = {
         "2016-12-31T23:59:60Z",

@@ -217,7 +217,8 @@ fuzz_read(const char *text, size_t size)
     return id;
 }
 
-/* When all ids are used up, generation begins again: so does a case. */
+/* When all ids are used up, generation begins again from the first id. Each
+ * case uses this to reset it. */
 static void
 fuzz_made(const uint8_t *at, const uint8_t *end)
 {

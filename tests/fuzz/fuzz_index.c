@@ -40,15 +40,16 @@ fuzz_is_unqueued(uint32_t i)
     return i < FUZZ_UNQUEUED;
 }
 
-/* Returns how many spans of this many bits the time is after the base's. */
+/* Time is divided into spans of 2^bits ticks. Returns how many spans after that
+ * of the base the time is. */
 static uint64_t
 fuzz_spans(uint64_t time, uint32_t bits)
 {
     return bits < 64 ? (time >> bits) - (fuzz_index->base >> bits) : 0;
 }
 
-/* The slot of a new time: at the lowest level whose current or next half
- * contains it. */
+/* The slot of a new time. Its level is the lowest one with this property: on the
+ * level above it, the time is in the slot of the base or in the next slot. */
 static uint32_t
 fuzz_slot(uint64_t time)
 {
@@ -253,9 +254,10 @@ fuzz_first(void)
 {
     uint32_t slots = (uint32_t)lawn__index_count_slots(fuzz_index->slot_bits);
     uint64_t first = LAWN_NEVER;
-    uint32_t slot = 0;
 
     for (uint32_t level = 0; level < fuzz_level(slots); level++) {
+        uint32_t slot = 0;
+
         while ((slot = lawn__index_first_slot(fuzz_index, level)) !=
                    LAWN_INDEX_NONE &&
                !fuzz_in_use(slot)) {

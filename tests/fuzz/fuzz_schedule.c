@@ -9,10 +9,11 @@
  *
  * The explorer walks through schedules in order and at random. A fuzzer is
  * guided by coverage: lines of the workers, and, when no new lines are reached,
- * the pairs of words that one fiber was about to access when it was suspended
- * and the next one accesses. A finding is printed as an argument for `explore
- * --replay`. For the scenario with programs, run this program with FUZZ_TRACE=1
- * to print each operation.
+ * pairs of words. The first word of a pair is the one that a fiber was about to
+ * access when it was suspended, the second the one that the next fiber
+ * accesses. A finding is printed as an argument for `explore --replay`. For the
+ * scenario with programs, run this program with FUZZ_TRACE=1 to print each
+ * operation.
  */
 #include "../explore/choose.h"
 #include "../explore/run.h"
@@ -212,9 +213,10 @@ fuzz_second_thread(void)
     fuzz_run_program(1);
 }
 
-/* A callback: runs its operation once per timer, and not at the end, or the run
- * might never end; nor at a time at which the clock does not stop long enough:
- * see history.h. */
+/* A callback: runs its operation once per timer. It does not run it from
+ * SCENE_END on, or the run might never end, nor a tick after SCENE_AMID: a
+ * history does not allow that a worker takes a start at that time (`clocks` in
+ * history.h). */
 static void
 fuzz_hook(unsigned timer)
 {

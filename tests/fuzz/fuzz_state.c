@@ -296,7 +296,7 @@ fuzz_put_timer(struct fuzz_words *words, struct lawn_store *const stores[3])
                                 size, LAWN_STORE_AT) == 0);
 }
 
-/* Starts a timer with a payload: size numbers, and a line if there is one. */
+/* Starts a timer with a payload: count numbers, and a line if there is one. */
 static void
 fuzz_put(struct lawn_store *store, const char *key, uint64_t number,
          uint64_t deadline, const uint64_t *numbers, size_t count,

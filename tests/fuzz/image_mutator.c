@@ -140,7 +140,7 @@ image_make(uint8_t *bytes, size_t most, struct rng *rng)
     return (size_t)(tape.at - bytes);
 }
 
-/* Replaces a token by size bytes. */
+/* Replaces a token by the `many` bytes at `by`. */
 static size_t
 image_replace(uint8_t *bytes, size_t size, size_t most,
               const struct image_token *token, const uint8_t *by, size_t many)

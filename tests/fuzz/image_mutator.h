@@ -14,8 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A number is a byte below IMAGE_BOUNDS, or selects one of these, or eight
- * bytes. */
+/* How a number begins in a case: a byte below IMAGE_BOUNDS is the number itself,
+ * IMAGE_WIDE is followed by eight bytes, and others select one of these
+ * values. */
 #define IMAGE_BOUNDS 240u
 #define IMAGE_WIDE 255u
 static const uint64_t image_bounds[] = {

@@ -3,12 +3,12 @@
  *
  * Helgrind derives the order between threads from locks and from the beginning
  * and end of threads. It does not understand atomic operations: in a normal
- * build it would report each shared word, and all data passed between threads
- * by one. Here it sees the locks instead, one for each word, so the order
- * between two threads comes from a word that both have used. The data that the
- * words protect (lawns, mailboxes, lists of shards, timers) are unchanged; an
- * access to a word without its macro would be reported as not locked. No report
- * is suppressed.
+ * build it would report each shared word, and all data that threads pass to
+ * each other with such a word. Here it sees the locks instead, one for each
+ * word, so the order between two threads comes from a word that both have used.
+ * The data that the words protect (lawns, mailboxes, lists of shards, timers)
+ * are unchanged; an access to a word without its macro would be reported as not
+ * locked. No report is suppressed.
  *
  * It is more lenient than the machine: a relaxed access orders, too.
  * ThreadSanitizer, which understands memory orders, checks the same tests: make

@@ -27,8 +27,9 @@
 #define OPS_TIME_MAX (UINT64_C(1) << 62)
 #define OPS_TTL_MASK ((UINT64_C(1) << 60) - 1)
 #define OPS_SMALL_LAWN 16384u
-/* Limits of P8: entries that one call may examine, and entries that a mow may
- * process besides its fires, for each timer of its budget and in addition. */
+/* Limits of P8. A call may examine OPS_LOOKS_MAX entries. Besides its fires, a
+ * mow may process OPS_WORK entries for each timer of its budget, plus
+ * OPS_WORK_LEAST. */
 #if defined LAWN_NEXT_LOOKS
 #define OPS_LOOKS_MAX LAWN_NEXT_LOOKS
 #define OPS_WORK LAWN_MOW_WORK
@@ -479,7 +480,8 @@ ask_timer(struct ops *ops, struct ops_next *next)
     entries = count_entries(ops, &after) - entries;
     next->timer_looks = after - before;
     next->timer_moves = entries - next->timer_looks;
-    /* Those of emptied blades, which it drops, do not count. */
+    /* The limit does not include the entries of emptied blades, which the call
+     * drops. */
     if (next->timer_looks > OPS_LOOKS_MAX + next->timer_moves) {
         script_fail(&ops->script,
                     "P8: lawn_next_timer() examined %llu entries, of which it "
@@ -770,7 +772,7 @@ do_mow_inside(struct ops *ops)
 /* Chooses a timer near the fired one: in its queue, at the end of it, the first
  * of all, also due in this mow, or the previously fired one. */
 static uint32_t
-take_neighbour(struct ops *ops, uint32_t self, uint8_t byte)
+take_neighbor(struct ops *ops, uint32_t self, uint8_t byte)
 {
     uint32_t i = self;
 
@@ -802,7 +804,7 @@ static void
 callback_more(struct ops *ops, uint32_t self)
 {
     uint8_t byte = script_take(&ops->script);
-    uint32_t other = take_neighbour(ops, self, byte);
+    uint32_t other = take_neighbor(ops, self, byte);
 
     switch (byte / 8 % 16) {
     case 0:
@@ -1090,9 +1092,10 @@ mow_in_pieces(struct ops *ops, uint64_t now, size_t budget)
     return budget - left + (ops->script.failed ? 0 : mow_all(ops, now, left));
 }
 
-/* If the order has to be determined, the clock stays on its grid: it is set
- * first, and callbacks start timers from there, in any number of pieces. With
- * quiet callbacks it may also move piece by piece. */
+/* If the order has to be determined, the clock stays on its grid. It is set
+ * before the mow, so that callbacks start timers from the same time in any
+ * number of pieces. With quiet callbacks the clock may also move piece by
+ * piece. */
 static size_t
 do_mow(struct ops *ops, uint64_t now, size_t budget)
 {

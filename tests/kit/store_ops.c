@@ -31,7 +31,8 @@
  * tables. */
 #define STORE_OPS_SLACK ((size_t)256 * 1024)
 #define STORE_OPS_PER_TIMER ((size_t)16 * 1024)
-/* Of the table: releasing it needs a smaller block, which may be refused. */
+/* Memory that the table may keep: to shrink, it needs a smaller block first,
+ * which may be refused. */
 #define STORE_OPS_BLOCK ((size_t)66 * 1024)
 /* One slab of each size, once there have been many timers. */
 #define STORE_OPS_SLABS ((size_t)4 * 1024 * 1024)
@@ -824,7 +825,8 @@ do_too_long(struct store_ops *ops, size_t size)
                   (uint64_t)-ENOENT);
 }
 
-/* Too long, or an invalid how: refused without reading. */
+/* A payload or an id that is too long, or an invalid argument `how`. The call
+ * must fail without reading the bytes. */
 static void
 do_nonsense(struct store_ops *ops, uint32_t number)
 {
@@ -1627,7 +1629,8 @@ op_look_at_all(struct store_ops *ops)
     }
 }
 
-/* Filling a store takes most of a case, so it stays. */
+/* This and op_renew() keep a store that was filled (config->fill), because
+ * filling it takes most of the time of a case. */
 static void
 op_clear(struct store_ops *ops)
 {

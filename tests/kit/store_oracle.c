@@ -392,7 +392,8 @@ store_oracle_fire(struct store_oracle *oracle, uint32_t number)
     return broken;
 }
 
-/* Timers started by a callback may be left: at the last tick they are due. */
+/* Timers started by a callback do not fire in this mow. At the last tick they
+ * are due nevertheless, because there is no later tick. */
 const char *
 store_oracle_mown(struct store_oracle *oracle)
 {

@@ -172,8 +172,9 @@ witness_overtakes(const struct witness *witness, uint32_t i)
     return false;
 }
 
-/* A deadline returned outside a callback limits the mowing position: an
- * unchanged deadline is not before it; a changed one is equal to it. */
+/* Outside a callback, a deadline that lawn_start_as() sets limits the mowing
+ * position. If it is the requested deadline, the position is not after it. If
+ * it is a later one, it is the position. */
 static const char *
 witness_learn(struct witness *witness, uint64_t asked, uint64_t given)
 {
@@ -403,8 +404,8 @@ witness_mown(struct witness *witness, bool all)
 
 enum witness_side { WITNESS_BEHIND, WITNESS_TAIL, WITNESS_FRONT };
 
-/* Returns whether one timer is a better result than another, which is the timer
- * itself if none was found yet. */
+/* Returns whether timer `one` is a better result than `other`, which is i if
+ * none was found yet. */
 static bool
 witness_nearer(const struct witness *witness, enum witness_side side,
                uint32_t i, uint32_t one, uint32_t other)

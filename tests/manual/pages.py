@@ -330,7 +330,7 @@ def print_examples(folder):
         for name, text in page.prints.items():
             write(folder, prefix + name + '.expected', '\n'.join(text) + '\n')
         for name, code in page.parts.items():
-            write(folder, prefix + name + '.shard.c', '\n'.join(code) + '\n')
+            write(folder, prefix + name + '.part.c', '\n'.join(code) + '\n')
         for number, (name, command) in enumerate(page.commands, 1):
             write(folder, '%s%s.%d.command' % (prefix, name, number),
                   plain(' '.join(command)) + '\n')

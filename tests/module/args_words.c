@@ -3,6 +3,7 @@
 #include "args.h"
 
 #include "kit.h"
+#include "ranges.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,6 @@ args_same(const char *text, const char *error, const char *expected)
     }
 }
 
-#define ARGS_RANGE(name) "ERR " name " is not an integer or out of range"
 #define ARGS_NEAR(word) ARGS_SYNTAX " near '" word "'"
 #define ARGS_MISSING(word) ARGS_SYNTAX ": missing argument of '" word "'"
 #define ARGS_NO_TIME ARGS_SYNTAX ": missing DELAY or AT"
@@ -183,8 +183,10 @@ static const struct {
     {"DELAY 5 TRIES 0", NULL, {.time = {ARGS_DELAY, 5, 0}}},
     {"DELAY 5 TRIES", ARGS_MISSING("TRIES"), {.jitter = 0}},
     {"DELAY 5 TRIES 3 TRIES 3", ARGS_NEAR("TRIES"), {.jitter = 0}},
-    {"DELAY 5 TRIES 4294967296", ARGS_RANGE("tries"), {.jitter = 0}},
-    {"DELAY 5 TRIES -1", ARGS_RANGE("tries"), {.jitter = 0}},
+    {"DELAY 5 TRIES 4294967296",
+     NOT_IN("TRIES", "0 to 2^32 - 1", "4294967296"),
+     {.jitter = 0}},
+    {"DELAY 5 TRIES -1", NOT_IN("TRIES", "0 to 2^32 - 1", "-1"), {.jitter = 0}},
     {"", ARGS_NO_TIME, {.jitter = 0}},
     {"NX", ARGS_NO_TIME, {.jitter = 0}},
     {"DELAY", ARGS_MISSING("DELAY"), {.jitter = 0}},
@@ -206,17 +208,23 @@ static const struct {
     {"delay 5 every", ARGS_MISSING("every"), {.jitter = 0}},
     {"DELAY 5 a'b\r\n\xff", ARGS_NEAR("a?b???"), {.jitter = 0}},
     {"DELAY 5 NXX", ARGS_NEAR("NXX"), {.jitter = 0}},
-    {"DELAY x", ARGS_RANGE("delay"), {.jitter = 0}},
-    {"DELAY ''", ARGS_RANGE("delay"), {.jitter = 0}},
-    {"DELAY -1", ARGS_RANGE("delay"), {.jitter = 0}},
-    {"DELAY 9007199254740993", ARGS_RANGE("delay"), {.jitter = 0}},
-    {"AT x", ARGS_RANGE("time"), {.jitter = 0}},
-    {"AT 9007199254740993", ARGS_RANGE("time"), {.jitter = 0}},
-    {"DELAY 5 EVERY 0", ARGS_RANGE("period"), {.jitter = 0}},
-    {"DELAY 5 EVERY 9007199254740993", ARGS_RANGE("period"), {.jitter = 0}},
-    {"DELAY 5 EVERY 1 TIMES 0", ARGS_RANGE("times"), {.jitter = 0}},
-    {"DELAY 5 TIMES x", ARGS_RANGE("times"), {.jitter = 0}},
-    {"DELAY 5 JITTER -1", ARGS_RANGE("jitter"), {.jitter = 0}},
+    {"DELAY x", NOT_MS("DELAY", "0", "x"), {.jitter = 0}},
+    {"DELAY ''", NOT_MS("DELAY", "0", ""), {.jitter = 0}},
+    {"DELAY -1", NOT_MS("DELAY", "0", "-1"), {.jitter = 0}},
+    {"DELAY 9007199254740993",
+     NOT_MS("DELAY", "0", "9007199254740993"),
+     {.jitter = 0}},
+    {"AT x", NOT_AT("x"), {.jitter = 0}},
+    {"AT 9007199254740993", NOT_AT("9007199254740993"), {.jitter = 0}},
+    {"DELAY 5 EVERY 0", NOT_MS("EVERY", "1", "0"), {.jitter = 0}},
+    {"DELAY 5 EVERY 9007199254740993",
+     NOT_MS("EVERY", "1", "9007199254740993"),
+     {.jitter = 0}},
+    {"DELAY 5 EVERY 1 TIMES 0",
+     NOT_IN("TIMES", "1 to 2^53", "0"),
+     {.jitter = 0}},
+    {"DELAY 5 TIMES x", NOT_IN("TIMES", "1 to 2^53", "x"), {.jitter = 0}},
+    {"DELAY 5 JITTER -1", NOT_MS("JITTER", "0", "-1"), {.jitter = 0}},
 };
 
 TEST(args_push_reads_its_options_in_any_order)
@@ -287,12 +295,13 @@ TEST(args_mpush_wants_as_many_pairs_as_its_count)
         {"", ARGS_NO_TIME, 0, 0},
         {"BY 5 1 a b", ARGS_NEAR("BY"), 0, 0},
         {"1 a b DELAY 5", ARGS_NEAR("1"), 0, 0},
-        {"DELAY 5 0", ARGS_RANGE("count"), 0, 0},
-        {"DELAY 5 x a b", ARGS_RANGE("count"), 0, 0},
+        {"DELAY 5 0", NOT_IN("count", "1 to 2^63 - 1", "0"), 0, 0},
+        {"DELAY 5 x a b", NOT_IN("count", "1 to 2^63 - 1", "x"), 0, 0},
         {"DELAY 5 9223372036854775807 a b", ARGS_PAIRS, 0, 0},
-        {"DELAY 5 9223372036854775808 a b", ARGS_RANGE("count"), 0, 0},
-        {"DELAY x 1 a b", ARGS_RANGE("delay"), 0, 0},
-        {"AT x 1 a b", ARGS_RANGE("time"), 0, 0},
+        {"DELAY 5 9223372036854775808 a b",
+         NOT_IN("count", "1 to 2^63 - 1", "9223372036854775808"), 0, 0},
+        {"DELAY x 1 a b", NOT_MS("DELAY", "0", "x"), 0, 0},
+        {"AT x 1 a b", NOT_AT("x"), 0, 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -322,10 +331,12 @@ TEST(args_touch_reads_a_time_or_a_shift)
         {"BY -" ARGS_2_53,
          NULL,
          {{ARGS_BY, 0, -(int64_t)QUEUE_TIME_MAX}, false, false}},
-        {"BY -9007199254740993", ARGS_RANGE("shift"), {{0}, false, false}},
-        {"BY x", ARGS_RANGE("shift"), {{0}, false, false}},
-        {"DELAY -1", ARGS_RANGE("delay"), {{0}, false, false}},
-        {"AT -1", ARGS_RANGE("time"), {{0}, false, false}},
+        {"BY -9007199254740993",
+         NOT_MS("BY", "-2^53", "-9007199254740993"),
+         {{0}, false, false}},
+        {"BY x", NOT_MS("BY", "-2^53", "x"), {{0}, false, false}},
+        {"DELAY -1", NOT_MS("DELAY", "0", "-1"), {{0}, false, false}},
+        {"AT -1", NOT_AT("-1"), {{0}, false, false}},
         {"", ARGS_SYNTAX ": missing DELAY, AT or BY", {{0}, false, false}},
         {"GT", ARGS_SYNTAX ": missing DELAY, AT or BY", {{0}, false, false}},
         {"BY", ARGS_MISSING("BY"), {{0}, false, false}},
@@ -365,10 +376,12 @@ TEST(args_poll_takes_a_hundred_by_default)
         {"COUNT 9223372036854775807", NULL, {INT64_MAX, false, 0, false}},
         {"meta BLOCK 0 COUNT 7", NULL, {7, true, 0, true}},
         {"BLOCK " ARGS_2_53, NULL, {100, true, QUEUE_TIME_MAX, false}},
-        {"BLOCK 9007199254740993", ARGS_RANGE("timeout"), {0}},
-        {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
-        {"COUNT 0", ARGS_RANGE("count"), {0}},
-        {"COUNT x", ARGS_RANGE("count"), {0}},
+        {"BLOCK 9007199254740993",
+         NOT_MS("BLOCK", "0", "9007199254740993"),
+         {0}},
+        {"BLOCK -1", NOT_MS("BLOCK", "0", "-1"), {0}},
+        {"COUNT 0", NOT_IN("COUNT", "1 to 2^63 - 1", "0"), {0}},
+        {"COUNT x", NOT_IN("COUNT", "1 to 2^63 - 1", "x"), {0}},
         {"COUNT", ARGS_MISSING("COUNT"), {0}},
         {"BLOCK", ARGS_MISSING("BLOCK"), {0}},
         {"COUNT 1 COUNT 1", ARGS_NEAR("COUNT"), {0}},
@@ -404,11 +417,13 @@ TEST(args_lease_takes_one_by_default)
          NULL,
          {QUEUE_TIME_MAX, 7, true, 0}},
         {"BLOCK " ARGS_2_53, NULL, {0, 1, true, QUEUE_TIME_MAX}},
-        {"LEASE 0", ARGS_RANGE("lease"), {0}},
-        {"LEASE x", ARGS_RANGE("lease"), {0}},
-        {"LEASE 9007199254740993", ARGS_RANGE("lease"), {0}},
-        {"COUNT 0", ARGS_RANGE("count"), {0}},
-        {"BLOCK -1", ARGS_RANGE("timeout"), {0}},
+        {"LEASE 0", NOT_MS("LEASE", "1", "0"), {0}},
+        {"LEASE x", NOT_MS("LEASE", "1", "x"), {0}},
+        {"LEASE 9007199254740993",
+         NOT_MS("LEASE", "1", "9007199254740993"),
+         {0}},
+        {"COUNT 0", NOT_IN("COUNT", "1 to 2^63 - 1", "0"), {0}},
+        {"BLOCK -1", NOT_MS("BLOCK", "0", "-1"), {0}},
         {"LEASE", ARGS_MISSING("LEASE"), {0}},
         {"LEASE 1 LEASE 1", ARGS_NEAR("LEASE"), {0}},
         {"COUNT 1 COUNT 1", ARGS_NEAR("COUNT"), {0}},
@@ -447,9 +462,10 @@ TEST(args_nack_and_extend_have_one_option_and_no_other)
         {"LEASE", ARGS_NEAR("LEASE"), ARGS_MISSING("LEASE"), 0},
         {"DELAY 5 DELAY 5", ARGS_NEAR("DELAY"), ARGS_NEAR("DELAY"), 0},
         {"LEASE 5 LEASE 5", ARGS_NEAR("LEASE"), ARGS_NEAR("LEASE"), 0},
-        {"DELAY -1", ARGS_RANGE("delay"), ARGS_NEAR("DELAY"), 0},
-        {"DELAY 9007199254740993", ARGS_RANGE("delay"), ARGS_NEAR("DELAY"), 0},
-        {"LEASE 0", ARGS_NEAR("LEASE"), ARGS_RANGE("lease"), 0},
+        {"DELAY -1", NOT_MS("DELAY", "0", "-1"), ARGS_NEAR("DELAY"), 0},
+        {"DELAY 9007199254740993", NOT_MS("DELAY", "0", "9007199254740993"),
+         ARGS_NEAR("DELAY"), 0},
+        {"LEASE 0", ARGS_NEAR("LEASE"), NOT_MS("LEASE", "1", "0"), 0},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct args_given given = args_split(cases[i].text);
@@ -479,11 +495,11 @@ TEST(args_a_token_is_a_number_that_a_reply_can_hold)
     CHECK(args_parse_token(bytes_of("9223372036854775807"), &token) == NULL);
     CHECK_EQ(token, INT64_MAX);
     args_same("2^63", args_parse_token(bytes_of("9223372036854775808"), &token),
-              ARGS_RANGE("token"));
+              NOT_IN("token", "0 to 2^63 - 1", "9223372036854775808"));
     args_same("x", args_parse_token(bytes_of("x"), &token),
-              ARGS_RANGE("token"));
+              NOT_IN("token", "0 to 2^63 - 1", "x"));
     args_same("-1", args_parse_token(bytes_of("-1"), &token),
-              ARGS_RANGE("token"));
+              NOT_IN("token", "0 to 2^63 - 1", "-1"));
 }
 
 TEST(args_scan_reads_a_cursor_and_options)
@@ -507,7 +523,8 @@ TEST(args_scan_reads_a_cursor_and_options)
         {"x", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"-1", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
         {"18446744073709551616", "ERR invalid cursor", 0, 0, ARGS_ANY, NULL},
-        {"7 COUNT 0", ARGS_RANGE("count"), 0, 0, ARGS_ANY, NULL},
+        {"7 COUNT 0", NOT_IN("COUNT", "1 to 2^63 - 1", "0"), 0, 0, ARGS_ANY,
+         NULL},
         {"7 COUNT", ARGS_MISSING("COUNT"), 0, 0, ARGS_ANY, NULL},
         {"7 STATE", ARGS_MISSING("STATE"), 0, 0, ARGS_ANY, NULL},
         {"7 STATE any", ARGS_NEAR("any"), 0, 0, ARGS_ANY, NULL},
@@ -550,7 +567,7 @@ TEST(args_single_options_accept_nothing_after_them)
     args_same("5 meta", args_parse_count(words + 1, 2, &count), ARGS_NEAR("5"));
     words[1] = words[5];
     args_same("COUNT 0", args_parse_count(words, 2, &count),
-              ARGS_RANGE("count"));
+              NOT_IN("COUNT", "1 to 2^63 - 1", "0"));
 
     bool meta = false;
     CHECK(args_parse_with_meta(words, 0, &meta) == NULL && !meta);

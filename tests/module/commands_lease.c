@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-#define RANGE " is not an integer or out of range"
-
 /* Returns an event with its current lease. */
 static struct queue_event
 lease_of(struct fake *fake, const char *id)
@@ -579,8 +577,8 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
     (void)fake_run(fake, "LAWN.MPUSH k DELAY 0 4 a x b x c x d x");
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
                "[[\"a\", \"x\", 1024005, 1, 1000]]");
-    /* The received token ends like 14, so ours end like 1; repeated tokens do
-     * not change that. */
+    /* The received token is 14 modulo 16, so ours are 14 + 3, that is 1 modulo
+     * 16. Another token of that server does not change this. */
     (void)fake_run(fake, "LAWN.APPLY k LEASE b 1024030 1 0 1001 1 you");
     (void)fake_run(fake, "LAWN.APPLY k TOKEN 1024046");
     CHECK_TEXT(fake_run(fake, "LAWN.LEASE k me"),
@@ -624,12 +622,16 @@ TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
     REPLIES(fake, "LAWN.APPLY k TOKEN 9007199254740960", "+OK");
     REPLIES(fake, "LAWN.LEASE k me",
             "[[\"p\", \"x\", 9007199254740976, 1, 9007199254740992]]");
-    REPLIES(fake, "LAWN.LEASE k me", "!ERR the key has no lease tokens left");
+    REPLIES(fake, "LAWN.LEASE k me",
+            "!ERR the key has no lease tokens left; "
+            "push its events into another key");
     REPLICATED(fake, "");
     REPLIES(fake, "LAWN.NACK k a 9007199254739968",
-            "!ERR the key has no lease tokens left");
+            "!ERR the key has no lease tokens left; "
+            "push its events into another key");
     REPLIES(fake, "LAWN.NACK k p 9007199254740976",
-            "!ERR the key has no lease tokens left");
+            "!ERR the key has no lease tokens left; "
+            "push its events into another key");
     REPLIES(fake, "LAWN.ACK k a 9007199254739968 p 9007199254740976", "[1, 1]");
     scene_end(fake);
 }
@@ -721,21 +723,22 @@ TEST(commands_of_leases_refuse_what_they_do_not_understand)
 {
     static const char *const cases[][2] = {
         {"LAWN.LEASE k", "!ERR wrong number of arguments"},
-        {"LAWN.LEASE k me LEASE 0", "!ERR lease" RANGE},
-        {"LAWN.LEASE k me COUNT 0", "!ERR count" RANGE},
-        {"LAWN.LEASE k me BLOCK x", "!ERR timeout" RANGE},
+        {"LAWN.LEASE k me LEASE 0", "!" NOT_MS("LEASE", "1", "0")},
+        {"LAWN.LEASE k me COUNT 0", "!" NOT_IN("COUNT", "1 to 2^63 - 1", "0")},
+        {"LAWN.LEASE k me BLOCK x", "!" NOT_MS("BLOCK", "0", "x")},
         {"LAWN.LEASE k me META", "!ERR syntax error near 'META'"},
         {"LAWN.ACK k a", "!ERR wrong number of arguments"},
         {"LAWN.ACK k a 1 b", "!ERR syntax error: missing token of 'b'"},
-        {"LAWN.ACK k a 1024000 b x", "!ERR token" RANGE},
-        {"LAWN.ACK k a -1", "!ERR token" RANGE},
+        {"LAWN.ACK k a 1024000 b x", "!" NOT_IN("token", "0 to 2^63 - 1", "x")},
+        {"LAWN.ACK k a -1", "!" NOT_IN("token", "0 to 2^63 - 1", "-1")},
         {"LAWN.NACK k a", "!ERR wrong number of arguments"},
-        {"LAWN.NACK k a x", "!ERR token" RANGE},
-        {"LAWN.NACK k a 1024000 DELAY x", "!ERR delay" RANGE},
+        {"LAWN.NACK k a x", "!" NOT_IN("token", "0 to 2^63 - 1", "x")},
+        {"LAWN.NACK k a 1024000 DELAY x", "!" NOT_MS("DELAY", "0", "x")},
         {"LAWN.NACK k a 1024000 AT 5", "!ERR syntax error near 'AT'"},
         {"LAWN.EXTEND k a 1024000", "!ERR wrong number of arguments"},
-        {"LAWN.EXTEND k a x LEASE 5", "!ERR token" RANGE},
-        {"LAWN.EXTEND k a 1024000 LEASE 0", "!ERR lease" RANGE},
+        {"LAWN.EXTEND k a x LEASE 5",
+         "!" NOT_IN("token", "0 to 2^63 - 1", "x")},
+        {"LAWN.EXTEND k a 1024000 LEASE 0", "!" NOT_MS("LEASE", "1", "0")},
         {"LAWN.EXTEND k a 1024000 DELAY 5", "!ERR syntax error near 'DELAY'"},
     };
     struct fake *fake = scene_begin();
@@ -785,7 +788,8 @@ TEST(commands_push_drops_nothing_that_is_leased)
     REPLIES(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
     REPLIES(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
     REPLICATED(fake, "DEL a; ADD d x 1012 7 ''");
-    /* Nor later, although no tick has found that the lease has ended. */
+    /* A lease that has ended does not keep an event from being dropped, even if
+     * no tick has noticed its end. */
     fake->now = 1105;
     *queue_armed(fake_queue(fake, "k")) = LAWN_NEVER - 1;
     CHECK_TEXT(fake_run(fake, "LAWN.MPUSH k DELAY 5 2 e x f x"), "2");
@@ -874,7 +878,8 @@ TEST(commands_push_of_much_drops_as_much)
                        (unsigned)i);
         (void)fake_run(fake, line);
     }
-    /* 4 bytes each: it replaces more than could be dropped otherwise. */
+    /* Each event has 4 bytes. The new one takes the room of 1501 events, more
+     * than PUSH_DROP. */
     REPLIES(fake, "LAWN.CONFIG k SET maxbytes 8000 overflow drop-oldest",
             "+OK");
     memset(payload, 'p', sizeof(payload));

@@ -55,12 +55,13 @@ TEST(commands_partition_of_any_bytes)
 TEST(commands_partition_has_as_many_as_there_are_slots)
 {
     struct fake *fake = scene_begin();
-    const char *error =
-        "!ERR number of partitions is not an integer or out of range";
 
-    REPLIES(fake, "LAWN.PARTITION foo 0", error);
-    REPLIES(fake, "LAWN.PARTITION foo 16385", error);
-    REPLIES(fake, "LAWN.PARTITION foo x", error);
+    REPLIES(fake, "LAWN.PARTITION foo 0",
+            "!" NOT_IN("number of partitions", "1 to 16384", "0"));
+    REPLIES(fake, "LAWN.PARTITION foo 16385",
+            "!" NOT_IN("number of partitions", "1 to 16384", "16385"));
+    REPLIES(fake, "LAWN.PARTITION foo x",
+            "!" NOT_IN("number of partitions", "1 to 16384", "x"));
     REPLIES(fake, "LAWN.PARTITION foo", "!ERR wrong number of arguments");
     REPLIES(fake, "LAWN.PARTITION foo 1 1", "!ERR wrong number of arguments");
     scene_end(fake);

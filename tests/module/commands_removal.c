@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define RANGE " is not an integer or out of range"
-
 TEST(commands_cancel_counts_the_removed_events)
 {
     struct fake *fake = scene_begin();
@@ -152,9 +150,11 @@ TEST(commands_poll_refuses_what_it_does_not_understand)
 {
     struct fake *fake = scene_begin();
 
-    REPLIES(fake, "LAWN.POLL k COUNT 0", "!ERR count" RANGE);
-    REPLIES(fake, "LAWN.POLL k COUNT x", "!ERR count" RANGE);
-    REPLIES(fake, "LAWN.POLL k BLOCK -1", "!ERR timeout" RANGE);
+    REPLIES(fake, "LAWN.POLL k COUNT 0",
+            "!" NOT_IN("COUNT", "1 to 2^63 - 1", "0"));
+    REPLIES(fake, "LAWN.POLL k COUNT x",
+            "!" NOT_IN("COUNT", "1 to 2^63 - 1", "x"));
+    REPLIES(fake, "LAWN.POLL k BLOCK -1", "!" NOT_MS("BLOCK", "0", "-1"));
     REPLIES(fake, "LAWN.POLL k COUNT",
             "!ERR syntax error: missing argument of 'COUNT'");
     REPLIES(fake, "LAWN.POLL k META META", "!ERR syntax error near 'META'");

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#define RANGE " is not an integer or out of range"
-
 TEST(commands_update_returns_the_payload_before)
 {
     struct fake *fake = scene_begin();
@@ -142,10 +140,10 @@ TEST(commands_touch_refuses_what_it_does_not_understand)
         {"DELAY 1 BY 1", "!ERR syntax error near 'BY'"},
         {"DELAY 1 NX", "!ERR syntax error near 'NX'"},
         {"GT GT", "!ERR syntax error near 'GT'"},
-        {"DELAY x", "!ERR delay" RANGE},
-        {"AT -1", "!ERR time" RANGE},
-        {"BY 9007199254740993", "!ERR shift" RANGE},
-        {"BY x", "!ERR shift" RANGE},
+        {"DELAY x", "!" NOT_MS("DELAY", "0", "x")},
+        {"AT -1", "!" NOT_AT("-1")},
+        {"BY 9007199254740993", "!" NOT_MS("BY", "-2^53", "9007199254740993")},
+        {"BY x", "!" NOT_MS("BY", "-2^53", "x")},
     };
     struct fake *fake = scene_begin();
 

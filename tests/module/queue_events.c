@@ -63,7 +63,8 @@ TEST(an_event_pushed_while_others_of_its_time_are_half_known_comes_last)
     kit_queue_end(queue);
 }
 
-/* The lawn may have advanced to the next of its slots by then. */
+/* When the event is pushed, the lawn may have advanced to its next slot, past
+ * the time of the event. */
 TEST(an_event_due_between_what_is_known_and_what_is_next_keeps_its_time)
 {
     static const uint64_t dues[] = {1010, 1011, 5000, 900999, 901000};

@@ -50,7 +50,7 @@ TEST(an_event_of_78_bytes_takes_130_in_a_queue_of_any_large_size)
     size_t more = 0;
     for (; count < 200000; count = more) {
         CHECK_EQ(queue_bytes(queue), memory_bytes());
-        /* At these sizes a new lawn of 17 or 500 KiB dominates. */
+        /* At the other sizes a new lawn of 17 or 500 KiB dominates. */
         if (count < 4096 || (count > 8192 && count < 16384) || count > 100000) {
             CHECK(queue_bytes(queue) <= 130 * count);
         }
@@ -315,7 +315,8 @@ TEST(no_call_does_much_at_once_with_a_million_events)
         }
     }
     CHECK(queue_check(queue, stdout));
-    /* Few have a known delay. */
+    /* Few events have a known delay and are in the lawn: see
+     * queue_timeline.c. */
     CHECK(lawn_count(queue->waiting.lawn) < 16000);
     CHECK(lawn_count(queue->leases.lawn) < 16000);
     while (queue_count(queue) > EVENTS / 2) {
@@ -372,8 +373,9 @@ TEST(a_common_delay_has_its_queue_after_very_many_that_came_once)
     kit_queue_end(queue);
 }
 
-/* Far more delays than are known, at two times at which the lawn is replaced:
- * some events of a delay are in the heap, others in the lawn. */
+/* Far more delays than a queue knows (see queue_timeline.c), at two times at
+ * which the lawn is replaced: some events of a delay are in the heap, others in
+ * the lawn. */
 TEST(events_of_one_delay_and_time_come_in_order_whatever_delays_are_known)
 {
     enum { DELAYS = 500, EACH = 50 };

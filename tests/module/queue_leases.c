@@ -239,7 +239,8 @@ TEST(settings_and_sinks_of_leases_are_remembered)
     kit_queue_end(queue);
 }
 
-/* All in one millisecond, the first with leases. */
+/* All leases begin in the same millisecond, the first in which the queue has
+ * leases. */
 TEST(leases_of_unrelated_lengths_do_not_burden_the_lawn)
 {
     enum { EVENTS = 20000 };

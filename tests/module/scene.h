@@ -6,6 +6,7 @@
 #include "fake.h"
 #include "kit.h"
 #include "memory_kit.h"
+#include "ranges.h"
 
 static inline void
 scene_check(const char *file, int line, const char *actual,
@@ -43,7 +44,7 @@ scene_begin(void)
                                              .max_payload = 1048576,
                                              .max_ttls = 4096,
                                              .lease = 30000};
-    /* Tokens end like 0, whatever the replica received. */
+    /* The last bits of all tokens are 0, even if the replica received some. */
     commands_tokens = (struct commands_tokens){.step = COMMANDS_TOKEN_STEP};
     fake->replica = fake_new();
     fake->blocks = memory_blocks();

@@ -13,6 +13,8 @@
 #include "server_wakeup.h"
 #include "type.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -38,6 +40,7 @@ static struct {
     RedisModuleTimerProc timer;
     long long ms;
     uint64_t logged;
+    char log[512]; /* the last message */
     RedisModuleTypeMethods methods;
 } fake;
 
@@ -128,12 +131,16 @@ fake_stop(RedisModuleCtx *ctx, uint64_t id, void **data)
     return REDISMODULE_OK;
 }
 
-static void
+__attribute__((format(printf, 3, 4))) static void
 fake_log(RedisModuleCtx *ctx, const char *level, const char *format, ...)
 {
+    va_list values;
+
     (void)ctx;
     (void)level;
-    (void)format;
+    va_start(values, format);
+    (void)vsnprintf(fake.log, sizeof(fake.log), format, values);
+    va_end(values);
     fake.logged++;
 }
 
@@ -498,6 +505,33 @@ add_key(size_t i, int db, const char *name, uint64_t due)
     return queue;
 }
 
+TEST(wake_logs_which_name_is_too_long_and_does_not_search_for_it)
+{
+    static char name[REGISTRY_NAME_MAX + 1];
+    char expected[sizeof(fake.log)];
+
+    fake_server();
+    memset(name, 'n', sizeof(name));
+    name[0] = '\n';
+    uint64_t now = (uint64_t)fake_ms();
+    struct queue *queue = add_key(0, 0, "other", now - 5);
+    for (int i = 0; i < 2; i++) {
+        schedule_key(0, (struct bytes){name, sizeof(name)}, queue, now);
+    }
+    CHECK_EQ(*queue_armed(queue), LAWN_NEVER);
+    CHECK(fake.timer == NULL);
+    CHECK_EQ(fake.logged, 1);
+    (void)snprintf(expected, sizeof(expected),
+                   "cannot schedule the check of key '?%.63s...': its name has "
+                   "65536 bytes, more than 65535; its events wait until the "
+                   "key is renamed",
+                   name + 1);
+    CHECK(strcmp(fake.log, expected) == 0);
+    keys_free_queue(queue);
+    fake.keys[0] = (RedisModuleKey){0};
+    registry_flush(-1);
+}
+
 TEST(wake_finds_keys_again_that_there_was_no_memory_for)
 {
     fake_server();
@@ -521,6 +555,10 @@ TEST(wake_finds_keys_again_that_there_was_no_memory_for)
     }
     CHECK_EQ(fake.keys[0].ready, 0);
     CHECK_EQ(fake.logged, 1);
+    CHECK(strcmp(fake.log,
+                 "cannot schedule the check of key 'first': out of memory; its "
+                 "events will be late, and perhaps those of other keys; give "
+                 "the server more memory") == 0);
     memory_fail_after(UINT64_MAX);
     uint64_t until = (uint64_t)fake_ms() + 10000;
     while (fake.keys[0].ready == 0 || fake.keys[2].ready == 0) {

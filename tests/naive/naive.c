@@ -46,8 +46,9 @@ lawn__naive_next(const struct lawn *lawn)
     return first != NULL ? first->deadline : LAWN_NEVER;
 }
 
-/* Timers in the other list were started too late for this mow [P6]. In the end
- * it uses up the budget, so that the rest of mow.c fires nothing. */
+/* Fires the due timers of the first list. Timers in the other list were started
+ * too late for this mow [P6]. The final lawn_halt() uses up the budget, so that
+ * the code of mow.c after this call fires nothing. */
 void
 lawn__naive_mow(struct lawn_mowing *mowing, uint64_t until)
 {

@@ -1,4 +1,4 @@
-/* wrapper.cpp - lawn.hpp: what its contract says, each in a test by a sentence. */
+/* wrapper.cpp - tests of the contract of lawn.hpp. */
 #include <lawn.hpp>
 
 #include <array>
@@ -24,7 +24,7 @@ static int failures;
         }                                                                      \
     } while (0)
 
-/* The address of what is in it is that of the timer. */
+/* The address of its first member is the address of the timer. */
 static_assert(std::is_standard_layout_v<lawnpp::any_timer>);
 static_assert(!std::is_copy_constructible_v<lawnpp::timer<>>);
 static_assert(!std::is_move_constructible_v<lawnpp::timer<>>);
@@ -34,12 +34,9 @@ static_assert(!std::is_copy_assignable_v<lawnpp::lawn>);
 static_assert(std::is_nothrow_move_constructible_v<lawnpp::lawn>);
 static_assert(std::is_nothrow_move_assignable_v<lawnpp::lawn>);
 
-/* A timer, or a lawn, is no larger than it says. */
+/* A timer and a lawn have the documented sizes. */
 struct bell {
-    void operator()()
-    {
-        ++*rung;
-    }
+    void operator()() { ++*rung; }
     int *rung;
 };
 static_assert(sizeof(lawnpp::timer<bell>) == 48 || sizeof(void *) != 8);
@@ -123,7 +120,7 @@ a_stopped_timer_does_not_fire()
 }
 
 static void
-the_timer_that_is_due_first_is_told_and_can_be_evicted()
+the_timer_that_is_due_first_is_found_and_can_be_evicted()
 {
     lawnpp::lawn lawn;
     connection sooner(lawn);
@@ -198,14 +195,11 @@ a_callback_may_destroy_its_own_timer()
 {
     lawnpp::lawn lawn;
     struct request {
-        request(lawnpp::lawn &lawn, int *ended)
-            : deadline(lawn, [this] { delete this; }), ended(ended)
+        request(lawnpp::lawn &lawn, int *count)
+            : deadline(lawn, [this] { delete this; }), ended(count)
         {
         }
-        ~request()
-        {
-            ++*ended;
-        }
+        ~request() { ++*ended; }
         lawnpp::timer<> deadline;
         int *ended;
     };
@@ -236,7 +230,7 @@ a_lawn_moves_with_its_timers()
 }
 
 static void
-timers_outlive_their_lawn_idle_and_uncalled()
+timers_outlive_their_lawn_and_do_not_fire()
 {
     std::optional<lawnpp::lawn> lawn(std::in_place);
     connection soon(*lawn);
@@ -279,7 +273,7 @@ the_options_are_those_of_the_lawn()
 }
 
 static void
-what_a_callback_throws_comes_out_of_the_mow()
+an_exception_of_a_callback_leaves_mow()
 {
     lawnpp::lawn lawn;
     connection before(lawn);
@@ -382,17 +376,17 @@ main()
     RUN(a_timer_fires_when_it_is_due_and_not_before);
     RUN(a_timer_of_this_allocates_nothing);
     RUN(a_stopped_timer_does_not_fire);
-    RUN(the_timer_that_is_due_first_is_told_and_can_be_evicted);
+    RUN(the_timer_that_is_due_first_is_found_and_can_be_evicted);
     RUN(a_destroyed_timer_does_not_fire);
     RUN(timers_of_many_types_share_a_lawn_and_keep_their_order);
     RUN(a_budget_leaves_the_rest);
     RUN(a_callback_may_take_the_timer_and_start_it_again);
     RUN(a_callback_may_destroy_its_own_timer);
     RUN(a_lawn_moves_with_its_timers);
-    RUN(timers_outlive_their_lawn_idle_and_uncalled);
+    RUN(timers_outlive_their_lawn_and_do_not_fire);
     RUN(a_lawn_without_memory_is_bad_alloc);
     RUN(the_options_are_those_of_the_lawn);
-    RUN(what_a_callback_throws_comes_out_of_the_mow);
+    RUN(an_exception_of_a_callback_leaves_mow);
     RUN(a_callback_may_throw_when_its_timer_is_gone);
     RUN(durations_round_so_that_no_timer_is_early);
     RUN(durations_that_are_too_long_are_never);

@@ -128,7 +128,7 @@ def how_late_a_forgotten_timer_is_has_no_bound():
         assert lawn.fired[1] == (2 * ttl, 'a')
 
 
-def an_id_that_is_started_again_fires_early_and_then_nothing_goes_on():
+def an_id_that_is_started_again_fires_early_and_then_the_lawn_fails():
     lawn = Mended()
     lawn.start_timer('a', 10)
     lawn.run_to(5)

@@ -1,5 +1,6 @@
 # What a tracer sees of tests/probes/watched.c: a line for each probe that is
-# passed, with the probe's place, which api/probes looks at and takes off.
+# passed. The line begins with the probe's address, which tests/api/probes checks,
+# and removes before it compares the lines.
 set pagination off
 set width 0
 set breakpoint pending off

@@ -537,7 +537,7 @@ class Checks:
         equal(len(lines), 1 + len(self.run.rows()), "lines of CSV")
         equal({line.count(",") >= 15 for line in lines}, {True}, "columns")
 
-    def it_is_dark_if_the_system_is_or_the_button_says_so(self):
+    def it_is_dark_if_the_system_or_the_button_selects_it(self):
         color = "return getComputedStyle(document.body).backgroundColor"
         self.open()
         light = self.browser.run(color)
@@ -704,7 +704,7 @@ def made(folder, name, text):
     return path
 
 
-def damaged_says_so(browser, folder, text):
+def damaged_is_reported(browser, folder, text):
     for name, data in (
         ("damaged", text.replace('"cells": [', '"cells": [,')),
         ("no-object", "[]"),
@@ -767,8 +767,8 @@ def main():
                     empty.no_number_is_missing_in_any_text,
                 )
                 tally.check(
-                    "a_damaged_page_says_so",
-                    lambda: damaged_says_so(browser, folder, quick),
+                    "a_damaged_page_is_reported",
+                    lambda: damaged_is_reported(browser, folder, quick),
                 )
                 tally.check_all(Picture(browser, folder), "")
         except Trouble as trouble:

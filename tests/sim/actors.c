@@ -459,9 +459,10 @@ expect_all_back(void)
 }
 
 /* Runs until no thread can continue. Due timers that were started by a
- * callback, or taken from the mailbox during one, fire a tick later. The tick
- * is that of the clock that is ahead, if a worker with that clock took them and
- * its lawn has moved. */
+ * callback, or taken from the mailbox during one, fire a tick later. That may
+ * be a tick of a clock that is ahead: a worker with that clock took the timers,
+ * and then their lawn moved to another worker. So time passes until each clock
+ * is past the time of the clock that is ahead most. */
 static void
 settle(void)
 {

@@ -6,7 +6,8 @@
  * returned, only those states stay in which it has taken effect with the
  * returned result. If none is left, the history was not possible [C1 C2 P1].
  *
- *     start   makes the timer run; it may stop it a moment before
+ *     start   makes the timer run. A restart may take effect in two steps: first
+ *             the timer stops, then it runs again
  *     stop    true if the timer was running, and it then stops; else false. A
  *             stop_sync may stop it several times, and returns true once
  *     fire    the timer was running, due no later than the passed time, and
@@ -40,8 +41,9 @@ void judge_refused(unsigned timer, unsigned op);
 void judge_fired(unsigned timer, uint64_t due);
 void judge_callback_over(unsigned timer);
 
-/* No operation is running; the timer runs or does not. Returns false and sets
- * *why if that is impossible, or if it runs and was due before the time by. */
+/* Called while no operation is in progress; `runs` is whether the timer runs.
+ * Returns false and sets *why if that is impossible, or if the timer runs and
+ * was due before the time `by`. */
 bool judge_quiet(unsigned timer, bool runs, uint64_t by, const char **why);
 
 #endif

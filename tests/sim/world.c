@@ -51,8 +51,8 @@ world_begin(void)
         states[i].alive = true;
         timers[i].fire = on_fire;
     }
-    lawn__worker_nobody.token = 0; /* shared by all sets */
-    lawn__worker_nobody.control = 0;
+    lawn__handover_marker.token = 0; /* shared by all sets */
+    lawn__handover_marker.control = 0;
     judge_begin();
 }
 
@@ -287,9 +287,9 @@ world_stop_sync(unsigned timer)
     return stop(timer, JUDGE_STOP_SYNC, "stop_sync") && states[timer].alive;
 }
 
-/* Only if no other thread is about to use it. All stores of other threads to it
- * have reached the memory, because a thread that knows that they have finished
- * has seen later stores. */
+/* Only if no other thread is about to use it. A thread knows that others have
+ * finished with a timer because it has seen stores that they made afterward. So
+ * their stores to the timer have reached the memory, too. */
 void
 world_free(unsigned timer)
 {

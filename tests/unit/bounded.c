@@ -4,6 +4,7 @@
  *   - lawn_next() examines at most 448 entries, and lawn_next_timer() at most
  *     448 besides those of emptied blades;
  *   - a lawn that is mown at every tick moves entries ahead of time.
+ *   - the mows of one tick do not repeat each other's work.
  * What a call leaves undone, later calls do: all timers fire, in order [P2] [P4].
  */
 #include "common.h"
@@ -126,8 +127,8 @@ crowd_slot(struct scene *s, enum ground ground)
     return probes;
 }
 
-/* [P8] [P2] A mow moves a timer at most once per level: few mows are in
- * addition to those that fire. */
+/* [P8] [P2] A timer moves at most once per level. So only a few mows are needed
+ * in addition to those that fire timers. */
 TEST(mows_of_a_small_budget_share_the_work_of_a_crowded_slot)
 {
     static const size_t budgets[] = {1, 2, 10, 1000};
@@ -234,6 +235,71 @@ TEST(mows_share_the_work_of_thousands_of_emptied_blades)
 
         CHECK_EQ(total, 2);
         CHECK(calls <= 2 + 2 * STALE / (7 + LEAST) + 2);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+static void
+count_fire(struct scene *s, struct probe *probe)
+{
+    CHECK_EQ(lawn_last_deadline(&probe->timer), s->mowing);
+    total++;
+    s->fired = 0;
+}
+
+/* Starts timers of as many TTLs, from the first one on. At time 0 the
+ * resolution rounds all deadlines to FAR. */
+static void
+start_rounded(struct scene *s, struct probe *probes, unsigned many,
+              uint64_t first)
+{
+    for (unsigned i = 0; i < many; i++) {
+        start_probe(s, &probes[i], first + i);
+        CHECK_EQ(probes[i].due, FAR);
+    }
+}
+
+/* [P8] The resolution changes between two groups of timers, all due at one tick.
+ * The second group has the TTLs of the first, or others. Small budgets do not
+ * repeat work: the entry of a blade moves to its tick once and is removed once,
+ * and lawn_next() examines at most two entries after each mow: one of a blade
+ * that the mow has emptied, and the next one. */
+TEST(a_tick_of_many_ttls_costs_the_same_per_timer_after_a_new_resolution)
+{
+    enum { EACH = 1000, COARSE = 4096, FINE = 2048 };
+    static const size_t budgets[] = {SIZE_MAX, 1};
+    const struct lawn_options options = {.blades = 4096, .resolution = COARSE};
+    struct scene s;
+
+    for (unsigned i = 0; i < 2 * COUNT(budgets); i++) {
+        bool same = i % 2 == 0;
+        unsigned blades = same ? EACH : 2 * EACH;
+        size_t budget = budgets[i / 2];
+        struct probe *probes = new_probes(2 * EACH);
+
+        scene_begin_with(&s, &options);
+        s.act = count_fire;
+        start_rounded(&s, probes, EACH, FAR - 2 * EACH);
+        lawn_set_resolution(s.lawn, FINE);
+        start_rounded(&s, probes + EACH, EACH,
+                      same ? FAR - 2 * EACH : FAR - EACH);
+        CHECK_EQ(running(&s), 2 * EACH);
+        struct lawn_counters before = stats_of(&s);
+        CHECK(before.live_blades > blades * 9 / 10);
+        while (lawn_count(s.lawn) > 0) {
+            uint64_t work = count_work(&s);
+            CHECK(mow_some_unchecked(&s, FAR, budget) > 0);
+            if (budget == 1) {
+                CHECK(count_work(&s) - work <= 8 + LEAST);
+            }
+            CHECK(lawn_count(s.lawn) == 0 || lawn_next(s.lawn) == FAR);
+        }
+        struct lawn_counters after = stats_of(&s);
+        CHECK_EQ(total, 2 * EACH);
+        CHECK(after.moved - before.moved <= 2 * blades);
+        CHECK(after.looked - before.looked <= 2 * 2 * EACH);
+        CHECK(lawn_check(s.lawn, stdout));
         scene_end(&s);
         free(probes);
     }
@@ -600,8 +666,7 @@ TEST(mows_of_a_small_budget_share_the_work_of_the_last_tick)
     }
 }
 
-/* The timers that the first callback stops, and the lawn's own use of its limit
- * for prefetching. */
+/* The timers that the first callback stops, and their number. */
 static struct probe *victims;
 static unsigned victims_left;
 

@@ -178,7 +178,8 @@ break_earliest_of_empty(struct scene *s)
     s->lawn->index.earliest[0] = s->lawn->index.base;
 }
 
-/* A time of the slot before: the base is before both. */
+/* Sets the earliest time of a slot to a time in the previous slot. The base is
+ * before both slots. */
 static void
 break_earliest_range(struct scene *s)
 {

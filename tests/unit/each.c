@@ -192,7 +192,7 @@ struct kind {
     unsigned pace;    /* starts per tick */
     unsigned changes; /* one change of resolution per n starts; 0: none */
     bool tidy;        /* all timers fit on blades */
-    bool striped;     /* unless the tuning is fickle */
+    bool striped;     /* with the default thresholds of the tuning */
     bool overdue;     /* the budgets are too small */
 };
 

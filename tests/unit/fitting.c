@@ -168,7 +168,7 @@ start_odd(struct scene *s, struct probe *probes, unsigned timers, unsigned many,
 TEST(ever_new_ttls_leave_the_blades_alone_after_some_thousand_starts)
 {
     enum { FIRST = 4096, MORE = 2000 };
-    /* No start is a restart; all but 50 starts are restarts. */
+    /* First no start is a restart; then all but 50 starts are restarts. */
     const unsigned timers[] = {FIRST + MORE, 50};
     struct probe *probes = calloc(FIRST + MORE, sizeof(*probes));
 

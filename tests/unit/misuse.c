@@ -133,7 +133,10 @@ mow_inside_to_an_earlier_time(struct scene *s, struct probe *probe)
 static void
 mow_inside_the_last_callback(struct scene *s, struct probe *probe)
 {
+    static struct lawn_timer later;
+
     if (probe->id == 2) {
+        lawn_start(s->lawn, &later, 1000);
         (void)lawn_next(s->lawn);
         (void)lawn_mow(s->lawn, 10, SIZE_MAX, ignore, NULL);
     }
@@ -228,7 +231,7 @@ mow_before_overwritten(void)
     (void)mow(&one, 10);
 }
 
-TEST(a_timer_overwritten_while_running_is_named_by_its_neighbours)
+TEST(a_timer_overwritten_while_running_is_named_by_its_neighbors)
 {
     static const int fillers[] = {0, 0x5A, 0xA5, 0xFF};
 

@@ -121,7 +121,7 @@ move_beside_one_moved_in_silence(void)
 }
 
 /* P10 */
-TEST(a_timer_moved_in_silence_is_named_when_its_neighbour_moves)
+TEST(a_timer_moved_without_a_call_is_named_when_its_neighbor_moves)
 {
     CHECK(kit_aborts_with(move_beside_one_moved_in_silence, "moved"));
 }

@@ -35,7 +35,7 @@ TEST(a_mow_ends_after_as_many_firings_as_timers_were_due)
 }
 
 /* 15: with a budget, each mow makes progress. */
-TEST(mows_of_a_small_budget_come_to_the_end_of_what_was_due)
+TEST(mows_of_a_small_budget_fire_all_due_timers)
 {
     struct scene s;
     unsigned mows = 0;

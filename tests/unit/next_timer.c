@@ -360,7 +360,7 @@ TEST(while_the_first_timer_stays_nothing_is_looked_through_for_it)
 
     for (ground = 0; ground < GROUNDS; ground++) {
         scene_begin(&s, (enum ground)ground);
-        for (unsigned i = 0; i < 5; i++) { /* too few to be remembered */
+        for (unsigned i = 0; i < 5; i++) {
             start(&s, i, 1000000 + i);
         }
         CHECK_EQ(first(&s), 0);

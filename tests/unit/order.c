@@ -22,7 +22,7 @@ TEST(timers_with_equal_deadlines_fire_in_the_order_they_were_started)
     }
 }
 
-TEST(a_restarted_timer_goes_behind_those_that_were_started_before)
+TEST(a_restarted_timer_fires_after_those_that_were_started_before)
 {
     struct scene s;
     int ground = 0;
@@ -209,4 +209,32 @@ TEST(a_timer_started_at_the_last_tick_fires_after_those_of_its_ttl)
         CHECK_FIRED(&s, 0, 1, 2);
         scene_end(&s);
     }
+}
+
+/* While the base is in the slot before the last one of level 1, no timer enters
+ * the last one. Otherwise mows that open it would rotate its lists [I4]. */
+TEST(timers_of_the_last_slots_keep_their_order_while_these_are_opened)
+{
+    static struct probe later[300];
+    struct lawn_options options = {.blades = 8};
+    struct scene s;
+
+    memset(later, 0, sizeof(later));
+    scene_begin_with(&s, &options);
+    scene_crowd(&s);
+    for (unsigned i = 0; i < COUNT(later); i++) {
+        start_probe(&s, &later[i], UINT64_MAX);
+    }
+    CHECK_EQ(mow(&s, LAST - 248), 0);
+    for (unsigned mows = 0; mows < 8; mows++) {
+        for (unsigned id = 0; id < 3; id++) {
+            start(&s, id, 130);
+        }
+        for (unsigned i = 0; i < mows; i++) {
+            CHECK_EQ(mow(&s, LAST - 248), 0);
+        }
+    }
+    CHECK_EQ(mow(&s, LAST - 118), 3);
+    CHECK_FIRED(&s, 0, 1, 2);
+    scene_end(&s);
 }

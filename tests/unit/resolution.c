@@ -225,8 +225,10 @@ TEST(timers_of_one_ttl_keep_their_order_when_the_resolution_becomes_coarser)
 struct aged {
     struct probe probe;
     uint64_t ttl;
-    uint64_t era;  /* changes to other than multiples before its start */
-    uint64_t turn; /* starts before its start */
+    /* number of changes, before its start, to a resolution that is not a
+     * multiple of the previous one */
+    uint64_t era;
+    uint64_t turn; /* number of its start */
 };
 
 #define AGED 40u
@@ -343,7 +345,8 @@ TEST(blades_are_used_again_once_the_old_resolution_has_passed)
     scene_end(&s);
 }
 
-/* The latest of several changes counts, and none ends an earlier one. */
+/* A later change may extend the time until which starts compare deadlines, but
+ * never shortens it. */
 TEST(a_blade_stays_sorted_through_several_changes_of_resolution)
 {
     struct lawn_options options = {.resolution = 1000};

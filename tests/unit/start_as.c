@@ -388,8 +388,8 @@ TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
         (void)stop(&s, i);
     }
     s.fired = 0;
-    /* In groups of three, because only every eighth start may look for a
-     * blade. */
+    /* Only one miss in eight may look for a free blade. In groups of three,
+     * that is sometimes lawn_start_as() and sometimes lawn_start(). */
     for (unsigned i = 0; i < 60; i += 3) {
         start_as(&s, i, 777, lawn_now(s.lawn) + 777);
         start(&s, i + 1, 777);

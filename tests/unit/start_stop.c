@@ -54,7 +54,7 @@ TEST(a_timer_fires_at_its_deadline_and_not_a_tick_before)
     }
 }
 
-TEST(a_timer_fires_once_and_is_idle_afterwards)
+TEST(a_timer_fires_once_and_is_then_idle)
 {
     struct scene s;
 

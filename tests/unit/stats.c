@@ -122,7 +122,7 @@ TEST(a_mow_that_fires_nothing_moves_no_more_entries_than_there_are_blades)
 }
 
 /* The cost of a jump depends on fires and moves, not on its length [P9]. */
-TEST(a_jump_of_time_costs_the_same_however_far_it_goes)
+TEST(a_jump_of_time_costs_the_same_at_any_distance)
 {
     struct lawn_counters stats;
     struct scene s;

@@ -9,8 +9,8 @@
 
 static char bytes[400000];
 
-/* Starts timers of all sizes and TTLs until the store is full or has most
- * timers; then all fire. */
+/* Starts up to `most` timers of all sizes and TTLs, until the store is full;
+ * then all fire. Returns the number of timers. */
 static uint64_t
 flood(struct lawn_store *store, uint64_t most, size_t largest)
 {

@@ -201,7 +201,7 @@ TEST(large_ids_and_payloads_of_all_sizes_stay_within_their_memory)
     trial_end(&trial);
 }
 
-/* Only the memory that no longer has a slot is released. */
+/* A failed reservation frees no slab that has a live slot. */
 TEST(a_reservation_that_fails_leaves_payloads_of_all_sizes_where_they_are)
 {
     static const size_t sizes[] = {100, 3000, 16000, 16376};

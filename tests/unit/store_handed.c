@@ -193,7 +193,7 @@ TEST(a_payload_that_a_store_handed_out_may_become_anything)
              0);
     CHECK_TIMER(&t, "b", "b", 20);
     timer = look(&t, "b");
-    /* Its payload is its id, then the other way round. */
+    /* The payload as the id, and the id as the payload; they are equal. */
     CHECK_EQ(lawn_store_start(t.store, timer.payload, timer.payload_size, 30,
                               timer.id, timer.id_size, 0),
              0);

@@ -534,8 +534,8 @@ static const unsigned rename_calls[] = {
 #endif
     SYS_renameat2};
 
-/* Refused calls: those whose argument number which equals *fd or, with a mask,
- * has this value in its bits. */
+/* Refused calls: those whose argument number `which` equals *fd or, if fd is
+ * NULL, equals `value` in the bits of `mask`. */
 struct ban {
     const unsigned *calls;
     size_t count;

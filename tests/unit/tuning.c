@@ -196,7 +196,8 @@ TEST(the_smallest_and_the_largest_ttls_are_exact_in_any_tuning)
             uint64_t at = lawn_now(s.lawn);
             struct probe extreme = {.id = 1};
 
-            /* First all TTLs are extreme, then half of them are odd. */
+            /* First all TTLs are extreme. In the second half, timers that each
+             * have a TTL of their own are started as well. */
             if (i > MANY / 2) {
                 start_probe(&s, &probes[i], 1000000 + i);
             }

@@ -47,7 +47,7 @@ TEST(between_threads_a_thread_wakes_in_a_place_that_had_a_descriptor)
  * error. */
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 static void *
-start_and_be_cancelled(void *arg)
+start_and_be_canceled(void *arg)
 {
     (void)arg;
     (void)pthread_cancel(pthread_self());
@@ -57,7 +57,7 @@ start_and_be_cancelled(void *arg)
 }
 
 static void *
-add_and_be_cancelled(void *added)
+add_and_be_canceled(void *added)
 {
     (void)pthread_cancel(pthread_self());
     *(int *)added =
@@ -93,7 +93,7 @@ TEST(between_threads_a_thread_that_is_canceled_in_a_start_has_woken_the_worker)
 {
     struct lawn_worker *worker = NULL;
 
-    SURE(be_woken_by(start_and_be_cancelled, LAWN_WORKERS_BY_OWNER, &worker,
+    SURE(be_woken_by(start_and_be_canceled, LAWN_WORKERS_BY_OWNER, &worker,
                      NULL));
     lawn_worker_detach(worker);
     SURE(lawn_workers_close(troop.set, 0, NULL, NULL) == 1);
@@ -105,8 +105,8 @@ TEST(between_threads_a_thread_that_is_canceled_adding_a_worker_leaves_no_lock)
     struct lawn_worker *worker = NULL;
     int added = -1;
 
-    SURE(be_woken_by(add_and_be_cancelled, LAWN_WORKERS_BY_TTL, &worker,
-                     &added));
+    SURE(
+        be_woken_by(add_and_be_canceled, LAWN_WORKERS_BY_TTL, &worker, &added));
     SURE(added >= 0);
     struct lawn_workers_counters stats;
     lawn_workers_stats(troop.set, &stats);

@@ -97,6 +97,84 @@ TEST(a_timer_that_was_put_back_can_be_started_for_any_time)
     }
 }
 
+#define OVERTAKEN_TTL (UINT64_C(100) * 1024)
+
+/* The timer was started at 1000 with OVERTAKEN_TTL. A start of 1100 has
+ * overtaken it, so it is on the lawn as if started at 1100. */
+static void
+begin_overtaken(struct crew *c)
+{
+    crew_begin(c, 2, NULL);
+    all_turn(c);
+    as(c, NOBODY);
+    go_on(c, 1, 1, 0);
+    go_on(c, 0, OVERTAKEN_TTL, 0);
+    c->clock = 1100;
+    go(c, 1, OVERTAKEN_TTL);
+    CHECK_EQ(turns(c, 0), 1100 + OVERTAKEN_TTL);
+    CHECK(halt(c, 1));
+}
+
+TEST(an_overtaken_timer_is_started_again_without_a_message)
+{
+    static const uint64_t ttls[] = {OVERTAKEN_TTL, OVERTAKEN_TTL + 1,
+                                    2 * OVERTAKEN_TTL, LAWN_NEVER};
+
+    for (unsigned i = 0; i < COUNT(ttls) * 2; i++) {
+        struct crew c;
+        uint64_t ttl = ttls[i / 2];
+
+        begin_overtaken(&c);
+        uint64_t messages = stats_of(&c, 0).messages;
+        c.clock += i % 2;
+        CHECK(halt(&c, 0));
+        go(&c, 0, ttl);
+        CHECK(!called(&c, 0));
+        (void)turns(&c, 0);
+        CHECK_EQ(stats_of(&c, 0).messages, messages);
+        if (ttl != LAWN_NEVER) {
+            check_fires_at(&c, 1100 + i % 2 + ttl);
+        }
+        crew_end(&c);
+    }
+}
+
+/* The lawn would fire the timer too late. */
+TEST(an_overtaken_timer_that_is_due_earlier_again_is_reported_to_the_worker)
+{
+    struct crew c;
+
+    begin_overtaken(&c);
+    go(&c, 0, OVERTAKEN_TTL - 1);
+    CHECK(called(&c, 0));
+    check_fires_at(&c, 1100 + OVERTAKEN_TTL - 1);
+    crew_end(&c);
+
+    begin_overtaken(&c);
+    go_at(&c, 0, 1050 + OVERTAKEN_TTL);
+    CHECK(called(&c, 0));
+    check_fires_at(&c, 1050 + OVERTAKEN_TTL);
+    crew_end(&c);
+
+    /* Without a message, and then earlier than that. */
+    begin_overtaken(&c);
+    go(&c, 0, OVERTAKEN_TTL + 10);
+    CHECK(!called(&c, 0));
+    go(&c, 0, OVERTAKEN_TTL + 5);
+    check_fires_at(&c, 1100 + OVERTAKEN_TTL + 5);
+    crew_end(&c);
+
+    /* Put back on the lawn, where it is no longer overtaken. */
+    begin_overtaken(&c);
+    go(&c, 0, 3 * OVERTAKEN_TTL);
+    c.clock = 1100 + OVERTAKEN_TTL;
+    CHECK_EQ(turns(&c, 0), 1100 + 3 * OVERTAKEN_TTL);
+    go(&c, 0, OVERTAKEN_TTL);
+    CHECK(called(&c, 0));
+    check_fires_at(&c, 1100 + 2 * OVERTAKEN_TTL);
+    crew_end(&c);
+}
+
 /* Another thread restarts the first timer for later, and the callback runs
  * until then. */
 static void
@@ -111,7 +189,7 @@ take_long(struct crew *c, struct hand *hand)
     }
 }
 
-/* [P2] Not in the next round, a tick later. */
+/* [P2] It fires in this round, not a tick later in the next one. */
 TEST(a_start_for_later_that_becomes_due_before_its_timer_is_reached_fires_then)
 {
     struct crew c;

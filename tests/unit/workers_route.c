@@ -369,8 +369,8 @@ TEST(by_ttl_a_restart_with_another_ttl_moves_to_the_worker_of_that_ttl)
     all_turn(&c);
     for (unsigned i = 0; i < 32; i++) {
         as(&c, i % 5 == 4 ? NOBODY : i % 5);
-        go(&c, i, 300 - i);      /* from many TTLs ... */
-        go(&c, 32 + i, 300 - i); /* ... to one, started again */
+        go(&c, i, 300 - i);      /* a restart with another TTL, */
+        go(&c, 32 + i, 300 - i); /* and a new timer of that TTL */
     }
     all_turn(&c);
     all_turn(&c);

@@ -64,11 +64,10 @@ proof_any_lawn(void)
     lawn.misses = nondet_u64();
     lawn.stops = nondet_u64();
     lawn.fires = nondet_u64();
-    lawn.plain_mask =
-        lawn.tuning.trial || lawn.tuning.bypass || lawn.resolution != 1 ||
-                lawn.settled != 0
-            ? 0
-            : UINT64_MAX;
+    lawn.plain_mask = lawn.tuning.trial || lawn.tuning.bypass ||
+                              lawn.resolution != 1 || lawn.settled != 0
+                          ? 0
+                          : UINT64_MAX;
     lawn__move_clock(&lawn, lawn.now);
     lawn__set_bound(&lawn, nondet_u64());
     lawn.blades.all = blades;

@@ -28,12 +28,15 @@
  * Small here: 4 blades in one set; an index of 3 levels of 4 slots, each twice
  * as long as those of the level below, with one list of unqueued timers per
  * slot. The counters of stops and fires are at most 255, and the next review of
- * the tuning is at most 256 starts away. Fixed here: resolution 1, no stripes,
- * few timers (so nothing is prefetched), release build (so links have no keys).
+ * the tuning is at most 256 starts away. With the flag FIRES, only the number of
+ * fires is unknown; with STOPS, only that of stops, which is any 64-bit number.
+ * Fixed here: resolution 1, no stripes, few timers (so nothing is prefetched),
+ * release build (so links have no keys).
  *
- * Two functions are replaced: the number of slots, since this index is smaller
- * than any that can be made; and the hash, which with one set only yields the
- * home of the TTL that is started, by a given home.
+ * Two functions are replaced. The number of slots is a constant, since this
+ * index is smaller than any that can be made. The hash of every TTL selects the
+ * blade HOME, which a flag gives: with one set of blades, the hash determines
+ * only the home of the TTL that is started.
  */
 #ifndef PROOF_FEW_H
 #define PROOF_FEW_H
@@ -260,6 +263,14 @@ proof_any_clock(uint64_t now)
     lawn.stops = 7;
     lawn.fires = 9;
     lawn.index.prepare = 0;
+#elif defined STOPS
+    lawn.starts = UINT64_MAX - 100;
+    lawn.stops = nondet_u64();
+    lawn.fires = 9;
+#elif defined FIRES
+    lawn.starts = UINT64_MAX - 100;
+    lawn.stops = 7;
+    lawn.fires = nondet_u8();
 #else
     lawn.starts = UINT64_MAX - nondet_u8();
     lawn.stops = nondet_u8();
@@ -334,8 +345,9 @@ proof_index(void)
     return index->levels == levels && index->reach[0] == 0;
 }
 
-/* Nothing is earlier than the earliest time of a slot: that time is in the slot,
- * even if it has been passed by the base. */
+/* Returns whether the lawn is valid: lawn_check() holds, and so do conditions
+ * that it leaves out. One of them is that the earliest time of a marked slot is
+ * in the range of the slot and not before the base. */
 static bool
 proof_valid(void)
 {

@@ -77,7 +77,8 @@
  * A mow with a limit of 1 to 6 entries besides the timers that it fires. It
  * processes no more entries than that [P8]; if it stops for that reason, the
  * timers that have not fired keep running, none is left behind [P4], and the
- * bound is not after the time of the mow, so that lawn_mow() reports it [P2].
+ * bound is not after the time of the mow, so that lawn_mow() reports that it
+ * stopped early [P2].
  *
  * @proof few_prepare
  * @each shapes few_prepare
@@ -89,9 +90,10 @@
  * @each shapes few_next
  * @covers lawn_next find_earliest is_front_valid scan_slot find_first_slot
  *     scan_list scan_blades
- * lawn_next() is exact, with or without a front. So is the bound afterward. All
- * timers keep running [P2] [P3], and unqueued timers of one deadline keep their
- * order [P4].
+ * lawn_next() is exact, whether lawn->front is a queue or NULL. So is the bound
+ * afterward, if a timer runs; otherwise the bound does not change. All timers
+ * keep running [P2] [P3], and unqueued timers of one deadline keep their order
+ * [P4].
  *
  * @proof few_looks
  * @each shapes few_looks
@@ -308,6 +310,18 @@ fired_by(uint64_t time, bool last)
     return due;
 }
 
+static struct lawn_mowing
+make_mow(size_t budget, size_t work)
+{
+    return (struct lawn_mowing){
+        .lawn = &lawn,
+        .left = budget,
+        .budget = budget,
+        .work = work,
+        .fire = fire,
+    };
+}
+
 /* A mow that has begun. */
 static void
 begin_mow(struct lawn_mowing *mowing)
@@ -322,7 +336,7 @@ few_tick(void)
 {
     uint64_t tick = HIGH | DUE;
     uint64_t now = nondet_u64();
-    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, WORK, fire, NULL};
+    struct lawn_mowing mowing = make_mow(BUDGET, WORK);
 
     proof_any_lawn(now);
     ASSUME(lawn__index_first_tick(&lawn.index) == tick && tick <= now &&
@@ -407,7 +421,7 @@ in_order(void)
 void
 few_open(void)
 {
-    struct lawn_mowing mowing = {&lawn, 1, 1, 100, fire, NULL};
+    struct lawn_mowing mowing = make_mow(1, 100);
 
     proof_any_lawn(any_now());
     uint32_t slot = lawn__index_slot_at(&lawn.index, LEVEL, HIGH | DUE);
@@ -439,7 +453,7 @@ few_open(void)
 void
 few_prepare(void)
 {
-    struct lawn_mowing mowing = {&lawn, 1, 1, WORK, fire, NULL};
+    struct lawn_mowing mowing = make_mow(1, WORK);
 
     proof_any_lawn(any_now());
     uint64_t count = lawn_count(&lawn);
@@ -483,7 +497,7 @@ void
 few_work(void)
 {
     uint64_t now = HIGH + LATER;
-    struct lawn_mowing mowing = {&lawn, BUDGET, BUDGET, WORK, fire, NULL};
+    struct lawn_mowing mowing = make_mow(BUDGET, WORK);
 
     proof_any_lawn(now);
     uint64_t count = lawn_count(&lawn);
@@ -497,9 +511,10 @@ few_work(void)
     PROVE(mowing.work <= WORK && lawn.index.moved - moved == WORK - mowing.work,
           "[P8] never more than the work");
     PROVE(fires == BUDGET - mowing.left, "[P6] never more than the budget");
-    PROVE(fires == due || mowing.left == 0 ||
-              (mowing.work == 0 && lawn.bound <= now),
-          "[P2] all due timers fired, or the mow reports that it stopped early");
+    PROVE(
+        fires == due || mowing.left == 0 ||
+            (mowing.work == 0 && lawn.bound <= now),
+        "[P2] all due timers fired, or the mow reports that it stopped early");
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
@@ -524,9 +539,9 @@ static void
 any_front(void)
 {
 #if defined FRONT
-    lawn.front = FRONT == IDLE    ? NULL
-                 : FRONT <= LAST  ? proof_queue(FRONT, 0)
-                                  : proof_queue(FRONT, HIGH | DUE);
+    lawn.front = FRONT == IDLE   ? NULL
+                 : FRONT <= LAST ? proof_queue(FRONT, 0)
+                                 : proof_queue(FRONT, HIGH | DUE);
 #endif
 }
 
@@ -536,10 +551,12 @@ few_next(void)
     proof_any_lawn(any_now());
     any_front();
     uint64_t count = lawn_count(&lawn);
+    uint64_t bound = lawn.bound;
 
     remember();
     PROVE(lawn_next(&lawn) == earliest(), "[P2] the earliest is returned");
-    PROVE(lawn.bound == earliest(), "and the bound is exact");
+    PROVE(lawn.bound == (count > 0 ? earliest() : bound),
+          "and the bound is exact");
     PROVE(same_but(PROOF_TIMERS) && lawn_count(&lawn) == count,
           "[P3] all timers are unchanged");
     PROVE(in_order(), "[P4] timers keep their order");

@@ -53,7 +53,8 @@
  * @covers lawn__index_clamp_bits lawn__index_count_lists
  *     lawn__index_count_slots lawn__index_count_words count_levels
  *     count_level_words
- * For every requested number of bits: 4 to 8, with the slots and words for it.
+ * Whatever number of bits is requested, the result is 4 to 8, and there are
+ * enough slots and words for it.
  * The condition lawn_index_sized that proofs/wp assumes holds of these numbers.
  */
 #include "index.h"
@@ -182,7 +183,8 @@ proof_mark(void)
     earliest[slot] = nondet_u64();
     earliest[other] = nondet_u64();
     first[slot] = LAWN_INDEX_NONE;
-    ASSUME(proof_bit(level, slot & index.mask) == (earliest[slot] != LAWN_NEVER));
+    ASSUME(proof_bit(level, slot & index.mask) ==
+           (earliest[slot] != LAWN_NEVER));
     ASSUME(proof_bit(second, other & index.mask) ==
            (earliest[other] != LAWN_NEVER));
     if (earliest[slot] != LAWN_NEVER && level > 0) {
@@ -198,8 +200,8 @@ proof_mark(void)
         lawn__index_note(&index, slot, time);
         PROVE(lawn__index_marked(&index, slot), "[I5] is marked");
         PROVE(earliest[slot] == (time < was ? time : was), "[I5] the earliest");
-        PROVE(level == 0 || index.horizon <= time >> (level * index.bits)
-                                                  << (level * index.bits),
+        PROVE(level == 0 || index.horizon <= time >>
+                                (level * index.bits) << (level * index.bits),
               "[I10] not after the first tick of the slot");
         PROVE(index.horizon <= horizon && index.prepare <= prepare,
               "[I10] not raised");
@@ -217,8 +219,7 @@ proof_mark(void)
     PROVE(proof_bit(second, other & index.mask) == (others != LAWN_NEVER) &&
               earliest[other] == others,
           "[I5] others stay");
-    PROVE(level == 0 ||
-              ((index.levels >> level & 1) != 0) == proof_used(level),
+    PROVE(level == 0 || ((index.levels >> level & 1) != 0) == proof_used(level),
           "[I5] its level agrees");
     PROVE(second == 0 ||
               ((index.levels >> second & 1) != 0) == proof_used(second),

@@ -93,8 +93,9 @@ proof_ahead(uint32_t level, uint64_t base, uint64_t time)
                : (time >> (level * DIGIT)) - (base >> (level * DIGIT));
 }
 
-/* The lowest level that reaches a time: of the level above, it is in the slot of
- * the base or in the next one. */
+/* Returns the lowest level that reaches a time. A level reaches the time if, on
+ * the next higher level, the time is in the slot of the base or in the slot
+ * after it. The highest level reaches all times. */
 static uint32_t
 proof_level(uint64_t base, uint64_t time)
 {

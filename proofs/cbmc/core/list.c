@@ -58,8 +58,9 @@ proof_any_list(void)
     list.prev = last;
 }
 
-/* Returns whether the list is, in both directions, the timers except number
- * but, with the additional timer before or behind them if asked for. */
+/* Returns whether the list consists, in both directions, of all timers except
+ * number `but`. The additional timer must be before them if `before` is set, and
+ * behind them if `behind` is set. */
 static bool
 proof_is(uint32_t but, bool before, bool behind)
 {

@@ -5,8 +5,9 @@
  * which of them are chained; at most SHAPED records. The hash of an id is an
  * arbitrary number, the same for the same id; the shipped hash is replaced. The
  * proofs use the definition of a record's bucket, not the code's computation:
- * bucket n of b holds the hashes that are n modulo 2^k, where 2^k is the least
- * power not below b, or modulo 2^(k - 1) if that bucket does not exist.
+ * 2^k is the least power of two not below the number of buckets. Bucket n holds
+ * the hashes that are n modulo 2^k; or n modulo 2^(k - 1) if it is not split
+ * yet: n is below 2^(k - 1), and bucket n + 2^(k - 1) does not exist.
  *
  * NEAR holds up to 8 buckets. Of a table of more than one segment only the two
  * buckets that grow or shrink exist: FROM in segment 16, and TO alone in
@@ -207,8 +208,8 @@ belongs(uint64_t hash, uint64_t number, uint64_t many)
     return (hash & ((UINT64_C(1) << bits_of(number, many)) - 1)) == number;
 }
 
-/* The tag: 16 bits of the hash, from the number of those bits rounded down to
- * 8. */
+/* The tag: 16 bits of the hash. The first of them is bit number bits_of(),
+ * rounded down to a multiple of 8. */
 static uint16_t
 tag_of(uint64_t hash, uint64_t number, uint64_t many)
 {

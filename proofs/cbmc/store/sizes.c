@@ -99,11 +99,11 @@ sizes_of_slabs(void)
 
         PROVE(most >= 1, "a slab has a slot");
         PROVE(head + (size_t)most * slot <=
-                  LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLOURS,
+                  LAWN_STORE_BLOCK - LAWN_STORE_SLOTS_COLORS,
               "a slab fits into its block, wherever it begins");
         PROVE((head + (size_t)most * slot) / 8 <= UINT16_MAX,
               "a place has 16 bits");
-        /* number * slot * inverse is number * 2^32 and number * more. */
+        /* number * slot * inverse == number * 2^32 + number * more. */
         PROVE(inverse <= UINT32_MAX && more <= slot && most * more >> 32 == 0,
               "an offset leads back to the number of its slot");
     }

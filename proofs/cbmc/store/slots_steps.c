@@ -2,8 +2,8 @@
  *
  * There are two slabs of 4 slots, as in the first slab of a size. In one, an
  * arbitrary set of slots is allocated. In the other, one slot is allocated or
- * none; then that slab is the spare. check_slab() is proved before and after a
- * step. Each state is a separate path.
+ * none. A slab without allocated slots is the spare. check_slab() is proved
+ * before and after a step. Each state is a separate path.
  *
  * @covers lawn__store_slots_take lawn__store_slots_give lawn__store_slots_slab
  *     link_slab unlink_slab free_slab

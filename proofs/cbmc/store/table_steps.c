@@ -8,8 +8,8 @@
  * Growing and shrinking are proved path by path: one path for each way to split
  * the records of a bucket. table_bucket proves for tables of all sizes where a
  * record belongs. The other proofs use 5 and 6 buckets, 4 and 5 with another
- * block for the first segment, and 49152 and 49153, where tags change, and a
- * segment and a piece of their array are allocated and freed.
+ * block for the first segment, and 49152 and 49153. There tags change, and a
+ * segment and a piece of the array of segments are allocated and freed.
  *
  * @covers lawn__store_table_tag lawn__store_table_number lawn__store_table_next
  *     lawn__store_table_home lawn__store_table_bucket lawn__store_table_hash
@@ -159,7 +159,7 @@ table_add(void)
 }
 
 /* Removes an existing record: the last one takes its place. The code uses only
- * the bits of the hash that select the bucket; the other bits are arbitrary. */
+ * the bits of the hash that select the bucket; here the other bits are 0. */
 static void
 remove_one(unsigned home, unsigned many, unsigned which)
 {
@@ -246,8 +246,8 @@ grow(unsigned many)
     all_there(seen, (1u << many) - 1, chain);
 }
 
-/* Each number of records, and each way to split them, is a separate path: up to
- * few records, or most, which needs a chained bucket. */
+/* Each number of records, and each way to split them, is a separate path. The
+ * bucket has 0 to `few` records, or `most`, which need a chained bucket. */
 static void
 grow_up_to(unsigned few, unsigned most)
 {
@@ -306,7 +306,7 @@ shrink(unsigned many, unsigned more)
     all_there(seen, (1u << (many + more)) - 1, chain);
 }
 
-/* Up to most records in the one bucket, and up to few or most in the other. */
+/* One bucket has 0 to `most` records; the other has 0 to `few`, or `most`. */
 static void
 shrink_up_to(unsigned few, unsigned most)
 {

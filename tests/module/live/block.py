@@ -24,7 +24,7 @@ def waiter(server, *args, protocol=2, db=0):
 # WAKING
 
 @case
-def time_wakes_who_waits_and_never_early():
+def time_wakes_waiting_clients_and_never_early():
     server = shared()
     for protocol in (2, 3):
         for delay in (1, 5, 20, 50):
@@ -83,7 +83,7 @@ HOUR = 3600000
 
 
 @case
-def a_clock_set_forward_makes_due_at_once():
+def a_clock_set_forward_makes_events_due_at_once():
     with clocked() as (server, step):
         client = waiter(server, 'LAWN.POLL', 'k', 'BLOCK', 0, 'META')
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', HOUR)
@@ -101,7 +101,7 @@ def a_clock_set_forward_makes_due_at_once():
 
 
 @case
-def a_clock_set_back_makes_nothing_early_and_all_come():
+def a_clock_set_back_fires_all_events_and_none_early():
     with clocked() as (server, step):
         client, other = waiter(server), waiter(server, 'LAWN.POLL', 'new',
                                                'BLOCK', 0)
@@ -123,7 +123,7 @@ def a_clock_set_back_makes_nothing_early_and_all_come():
 
 
 @case
-def what_was_due_stays_so_when_the_clock_is_set_back():
+def due_events_stay_due_when_the_clock_is_set_back():
     with clocked() as (server, step):
         server.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
         listener = server.client()
@@ -142,7 +142,7 @@ def what_was_due_stays_so_when_the_clock_is_set_back():
 
 
 @case
-def who_becomes_a_master_is_not_late_for_what_was_before():
+def a_new_master_does_not_count_earlier_events_as_late():
     with clocked() as (server, step):
         server.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 60000)
         server.call('REPLICAOF', '127.0.0.1', 1)
@@ -152,14 +152,14 @@ def who_becomes_a_master_is_not_late_for_what_was_before():
         server.call('REPLICAOF', 'NO', 'ONE')
         wait_until(lambda: server.info('lawn')['lawn_wake_late_us_count']
                    == '1', 'it is notified')
-        # of the hour, in us
+        # in us; the hour before it became a master does not count
         assert int(server.info('lawn')['lawn_wake_late_us_max']) < 10**9
         equal(server.client().call('LAWN.POLL', 'k', 'BLOCK', 0),
               [['i', 'p']])
 
 
 @case
-def a_clock_set_back_in_a_pause_does_not_put_off_who_waits():
+def a_clock_set_back_in_a_pause_does_not_delay_waiting_clients():
     with clocked() as (server, step):
         client = waiter(server)
         server.control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
@@ -172,7 +172,7 @@ def a_clock_set_back_in_a_pause_does_not_put_off_who_waits():
 
 
 @case
-def without_a_timer_of_the_kernels_all_come():
+def without_a_kernel_timer_all_events_fire():
     with clocked(LAWN_NO_TIMER='1') as (server, _):
         for delay in (1, 5, 50):
             client = waiter(server)
@@ -184,7 +184,7 @@ def without_a_timer_of_the_kernels_all_come():
 
 
 @case
-def who_finds_something_due_does_not_wait():
+def a_client_that_finds_due_events_does_not_wait():
     server = shared()
     client = server.client()
     server.call('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
@@ -312,7 +312,7 @@ def the_same_name_in_another_database_is_another_key():
 # MANY
 
 @case
-def who_came_first_is_served_first():
+def the_first_client_is_served_first():
     server = shared()
     waiters = [waiter(server, 'LAWN.POLL', 'k', 'COUNT', 1, 'BLOCK', 0)
                for _ in range(8)]
@@ -402,7 +402,7 @@ def producers_and_consumers_lose_and_double_nothing():
 
 
 @case
-def one_poll_takes_what_came_for_many_and_the_rest_go_on_waiting():
+def one_poll_takes_several_events_and_other_clients_keep_waiting():
     server = shared()
     one, two = waiter(server), waiter(server)
     server.control.multi(('LAWN.PUSH', 'k', 'a', 'p', 'AT', 1),
@@ -431,7 +431,7 @@ def waiting_ends_after_its_time_with_an_empty_array():
 
 
 @case
-def who_has_waited_long_enough_takes_nothing_any_more():
+def a_client_whose_wait_timed_out_takes_nothing():
     """Its timeout passes at the moment at which an event becomes due; the
     timeout is handled first."""
     with Server('appendonly', 'yes') as server:
@@ -489,7 +489,7 @@ def client_unblock_ends_waiting():
 
 
 @case
-def who_is_killed_or_leaves_takes_nothing_with_it():
+def a_client_that_is_killed_or_disconnects_takes_nothing():
     server = shared()
     for leave in ('kill', 'close'):
         first = server.client()
@@ -547,7 +547,7 @@ def resetting_a_connection_while_it_waits_harms_nothing():
 # THE KEY MEANWHILE
 
 @case
-def a_key_that_goes_lets_its_waiters_wait():
+def a_deleted_key_keeps_its_waiting_clients():
     server = shared()
     for args in (('DEL', 'k'), ('UNLINK', 'k'), ('FLUSHALL',),
                  ('FLUSHALL', 'ASYNC'), ('FLUSHDB',), ('RENAME', 'k', 'z'),
@@ -597,7 +597,7 @@ def a_key_of_another_type_meanwhile_does_no_harm():
 
 
 @case
-def a_paused_key_wakes_nobody_until_it_is_resumed():
+def a_paused_key_wakes_no_client_until_it_is_resumed():
     server = shared()
     client = waiter(server)
     server.call('LAWN.PAUSE', 'k')
@@ -621,7 +621,7 @@ def a_paused_key_wakes_nobody_until_it_is_resumed():
 
 
 @case
-def a_cancelled_event_is_not_delivered():
+def a_canceled_event_is_not_delivered():
     server = shared()
     client = waiter(server, 'LAWN.POLL', 'k', 'BLOCK', 40)
     server.control.multi(('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
@@ -686,7 +686,7 @@ def slow_readers_get_large_batches():
 
 
 @case
-def a_connection_goes_on_after_each_wait():
+def a_connection_works_after_each_wait():
     server = shared()
     client = server.client(3)
     for i in range(50):

@@ -41,7 +41,9 @@ TALK = (
     ("LAWN.GET k missing META", "nil"),
     ("LAWN.CONFIG k SET maxlen 7", "OK"),
     ("LAWN.CONFIG k GET maxlen", "[maxlen 7]"),
-    ("LAWN.PUSH k c x DELAY soon", "error: delay is not an integer or out of range"),
+    ("LAWN.PUSH k c x DELAY soon",
+     "error: DELAY must be an integer number of milliseconds from 0 to 2^53, "
+     "not 'soon'"),
     ("LAWN.PULL k b", "other"),
     ("REDE.PUSH r 0 payload id", "OK"),
     ("REDE.XPOLL r", "[id]"),
@@ -85,25 +87,25 @@ def talk(*command, **environment):
 
 
 @case
-def python_hears_what_it_should():
+def python_receives_the_expected_replies():
     need(os.path.isdir("/usr/lib/python3/dist-packages/redis"), "python3-redis")
     talk("/usr/bin/python3", CLIENTS / "say.py")
 
 
 @case
-def ruby_hears_what_it_should():
+def ruby_receives_the_expected_replies():
     need(shutil.which("ruby"), "ruby-redis")
     talk("ruby", CLIENTS / "say.rb")
 
 
 @case
-def node_hears_what_it_should():
+def node_receives_the_expected_replies():
     need(shutil.which("node"), "node-redis")
     talk("node", CLIENTS / "say.js", NODE_PATH="/usr/share/nodejs")
 
 
 @case
-def hiredis_hears_what_it_should():
+def hiredis_receives_the_expected_replies():
     need(os.path.exists("/usr/include/hiredis/hiredis.h"), "libhiredis-dev")
     with tempfile.TemporaryDirectory() as folder:
         program = folder + "/say"

@@ -187,12 +187,12 @@ def a_killed_master_is_replaced_and_loses_nothing_confirmed(trial):
     with trial.cluster.hasty(nodes.HURRIED):
         master.kill()
         taken_over(trial, master, replica)
-        trial.go_on()
+        trial.wait_for_pushes()
         master.start()
 
 
 @scenario('SIGSTOP and SIGCONT')
-def a_master_that_comes_back_follows_who_took_over(trial):
+def a_master_that_returns_follows_the_new_master(trial):
     master = trial.cluster.owner(nodes.slot(trial.dice.choice(LEASED)))
     replica = trial.cluster.replica_of(master)
     with trial.cluster.hasty(nodes.HURRIED):
@@ -203,7 +203,7 @@ def a_master_that_comes_back_follows_who_took_over(trial):
                        'the replica takes over', 2 * server.PATIENCE)
             trial.route.look()
             trial.route.turned += 1
-            trial.go_on()
+            trial.wait_for_pushes()
         finally:
             nodes.thaw(master)
         wait_until(lambda: nodes.replication(master)['role'] == 'slave',
@@ -222,7 +222,7 @@ def a_failover_by_hand_loses_and_doubles_nothing(trial):
 
 
 @scenario('CLUSTER FAILOVER TAKEOVER')
-def a_replica_that_takes_over_too_early_loses_only_what_it_had_not_heard(trial):
+def a_replica_that_takes_over_too_early_loses_only_unreplicated_writes(trial):
     """Its master rejects it, and continues."""
     master = trial.cluster.owner(nodes.slot(trial.dice.choice(LEASED)))
     replica = trial.cluster.replica_of(master)
@@ -231,7 +231,7 @@ def a_replica_that_takes_over_too_early_loses_only_what_it_had_not_heard(trial):
     equal(replica.call('CLIENT', 'KILL', 'TYPE', 'master'), 1)
     wait_until(lambda: replica.info('replication')['master_link_status']
                == 'down', 'it hears no more')
-    trial.go_on()
+    trial.wait_for_pushes()
     equal(replica.call('CLUSTER', 'FAILOVER', 'TAKEOVER'), resp.OK)
     equal(replica.call('CONFIG', 'SET', 'masteruser', '', 'masterauth', ''),
           resp.OK)
@@ -250,7 +250,7 @@ def slots_that_move_under_load_lose_and_double_nothing(trial):
                                 if node is not source])
     before = {key: trial.route.place(key) for key in LEASED}
     trial.cluster.reshard(source, target, 300)
-    trial.go_on()
+    trial.wait_for_pushes()
     trial.route.look()
     after = {key: trial.route.place(key) for key in LEASED}
     assert any(after[key] != before[key] for key in low), (before, after)
@@ -311,7 +311,7 @@ def handed(move, stream, ids):
     equal(sorted(got, key=int), ids, 'each once')
 
 
-def a_sink_whose_slot_is_on_its_way_keeps_its_events():
+def a_sink_whose_slot_is_migrating_keeps_its_events():
     """Either the key or the stream is migrated first: neither server may write
     while the other one has the rest."""
     for first in ('key', 'stream'):
@@ -350,7 +350,7 @@ def a_sink_whose_slot_is_on_its_way_keeps_its_events():
         move.cluster.wait_whole()
 
 
-def a_large_key_moves_with_what_is_due_waits_and_is_leased():
+def a_large_key_moves_with_its_due_waiting_and_leased_events():
     move = Move(b'{large}')
     key = move.key('timers')
     begin = now_ms()
@@ -412,7 +412,7 @@ def a_client_that_waits_for_a_key_is_redirected_to_where_its_slot_has_gone():
     move.cluster.wait_whole()
 
 
-def an_id_has_the_partition_that_its_checksum_says():
+def an_id_has_the_partition_of_its_checksum():
     one = cluster().nodes[0]
     dice = random.Random(1)
     for _ in range(200):
@@ -425,7 +425,8 @@ def an_id_has_the_partition_that_its_checksum_says():
 
 
 def all_scenarios_together_have_shown_what_they_are_for():
-    SCENARIOS.told('confirmed', 'after_end', 'unreplicated', 'fenced', 'lost')
+    SCENARIOS.print_totals('confirmed', 'after_end', 'unreplicated', 'fenced',
+                           'lost')
     cluster().end()
 
 
@@ -433,9 +434,9 @@ def main():
     options = server.arguments(__doc__, seed=1, rounds=1)
     SCENARIOS.seed, SCENARIOS.rounds = options.seed, options.rounds
     server.attempt_all([
-        an_id_has_the_partition_that_its_checksum_says, *SCENARIOS.cases,
-        a_sink_whose_slot_is_on_its_way_keeps_its_events,
-        a_large_key_moves_with_what_is_due_waits_and_is_leased,
+        an_id_has_the_partition_of_its_checksum, *SCENARIOS.cases,
+        a_sink_whose_slot_is_migrating_keeps_its_events,
+        a_large_key_moves_with_its_due_waiting_and_leased_events,
         a_client_that_waits_for_a_key_is_redirected_to_where_its_slot_has_gone,
         all_scenarios_together_have_shown_what_they_are_for])
 

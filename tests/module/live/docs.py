@@ -3,16 +3,18 @@
 examples of docs/ about the module.
 
 Each chapter of a page, the part below a heading "## ", is a case. Its blocks
-are run in order, on a server that is empty at first:
+are run in order, on a server that is empty at first. Ports 6379 and 7000 are
+replaced by that of the server:
 
     ```redis   lines that begin with "> " are typed into redis-cli -3, which must
                print the text between them
-    ```sh      shell commands, which must print
-    ```output  the block that follows. A server that they start gets its own port
-               and folder, and redis-cli connects to it, or else to the shared
+    ```sh      shell commands. A server that they start gets its own port and
+               folder, and redis-cli connects to it, or else to the shared
                server; make has been run before
-    ```python  the same with Debian's Python, which has the package redis
-    ```js      the same with node and Debian's package node-redis
+    ```python  a program for Debian's Python, which has the package redis
+    ```js      a program for node and Debian's package node-redis
+    ```output  what the commands or the program before it must print; without
+               such a block, nothing
     ```conf    settings: those of examples/module/lawn.conf, with which a server
                starts; also with those that are commented out there
 
@@ -111,8 +113,9 @@ def compare(block, shown, got, typed):
     return dict(zip(varied, match.groups()))
 
 
-def as_told(text, told):
-    return re.sub(r'\d+', lambda number: told.get(number[0], number[0]), text)
+def replace_numbers(text, known):
+    """Replaces the numbers of a page by those of the server."""
+    return re.sub(r'\d+', lambda number: known.get(number[0], number[0]), text)
 
 
 def client(port):
@@ -129,9 +132,10 @@ def try_typed(block, port):
             assert steps, f'{block.where}: output without a command'
             steps[-1][1] += line + '\n'
     typed = ''
-    told = {}
+    numbers = {}
     for command, shown in steps:
-        command, shown = as_told(command, told), as_told(shown, told)
+        command = replace_numbers(command, numbers)
+        shown = replace_numbers(shown, numbers)
         typed += command + '\n'
         done = subprocess.run(
             [*client(port), '-3', '--no-raw'], input=command + '\n',
@@ -140,10 +144,10 @@ def try_typed(block, port):
         # The client prints the duration of slow commands, and ends lines with
         # spaces.
         got = re.sub(r'^\(\d+\.\d+s\)\n| +$', '', done.stdout, flags=re.M)
-        told.update(compare(
+        numbers.update(compare(
             block, f'> {command}\n{shown}',
             f'> {command}\n' + got.rstrip('\n') + '\n',
-            typed + ' '.join(told.values())))
+            typed + ' '.join(numbers.values())))
 
 
 def write_command(folder, name, text):
@@ -160,6 +164,7 @@ class Shell:
     def __init__(self, folder, port):
         self.folder = pathlib.Path(folder)
         self.port = server.free_port()
+        self.shared = port
         self.started = self.folder / 'started'
         bin_ = self.folder / 'bin'
         for path in (bin_, self.folder / 'build'):
@@ -189,7 +194,10 @@ class Shell:
                 f'exec {its} "$@"\n')
 
     def run(self, text):
-        """Returns its output."""
+        """Returns its output. Port 7000 stands for the server that it uses."""
+        starts = '-server ' in text
+        text = re.sub(r'\b7000\b', str(self.port if starts else self.shared),
+                      text)
         path = f'{self.folder}/bin:{os.environ["PATH"]}'
         try:
             done = subprocess.run(
@@ -199,7 +207,7 @@ class Shell:
                 env=dict(os.environ, PATH=path))
         finally:
             self.stop()
-        assert self.started.exists() == ('-server ' in text), \
+        assert self.started.exists() == starts, \
             'a server was started without -server, or not started'
         return done.stdout
 
@@ -260,7 +268,7 @@ def try_shell(block, expected, port):
 
 def try_program(block, expected, port, *command):
     done = subprocess.run(
-        [*command, block.text().replace('6379', str(port))],
+        [*command, re.sub(r'\b(6379|7000)\b', str(port), block.text())],
         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT, text=True, timeout=server.PATIENCE,
         check=False, cwd=ROOT,
@@ -450,7 +458,7 @@ def the_job_queue_runs_under_the_users_of_the_page():
 
 
 @case
-def what_the_page_shows_of_the_cluster_example_is_in_it():
+def the_cluster_example_contains_the_code_of_the_page():
     example = (ROOT / 'examples/module/cluster.py').read_text()
     for words in ('def serve(', 'def push('):
         assert block_with(CLUSTER, 'python', words).text() in example, words
@@ -478,14 +486,15 @@ def the_loop_that_moves_a_sorted_set_ends_if_it_is_refused():
 
 
 @case
-def the_commands_of_the_readme_print_what_it_says():
+def the_commands_of_the_readme_print_the_documented_output():
     part = re.search(r'^## In Redis and Valkey\n(.*?)^## ', README.read_text(),
                      re.M | re.S)[1]
-    block, told = re.search(r'\n\n((?:    [^\n]*\n)+)\n(.*?)\.\s', part,
+    block, documented = re.search(r'\n\n((?:    [^\n]*\n)+)\n(.*?)\.\s', part,
                             re.S).groups()
     text = shell(block, shared().port)
-    assert told.startswith('prints'), told
-    assert text.split('\n')[:-1] == re.findall('`(.*?)`', told), (text, told)
+    assert documented.startswith('prints'), documented
+    assert text.split('\n')[:-1] == re.findall('`(.*?)`', documented), \
+        (text, documented)
 
 
 def rows(page, title):
@@ -502,11 +511,11 @@ def every_command_has_a_place_in_the_pages():
         'COMMAND', 'LIST', 'FILTERBY', 'MODULE', 'lawn')}
     assert names
     text = MANUAL.read_text()
-    told = {name for line in re.findall(r'^### (LAWN.*)', text, re.M)
+    documented = {name for line in re.findall(r'^### (LAWN.*)', text, re.M)
             for name in re.findall(r'LAWN\.\w+', line)}
-    told |= {re.search(r'REDE\.\w+', row[0])[0]
+    documented |= {re.search(r'REDE\.\w+', row[0])[0]
              for row in rows(REDE, 'Commands') if 'REDE.' in row[0]}
-    assert told == names, told ^ names
+    assert documented == names, documented ^ names
 
 
 def tokens(docs):
@@ -535,10 +544,10 @@ def the_words_of_each_command_are_those_of_the_server():
 @case
 def the_settings_and_their_defaults_are_those_of_the_page():
     got = shared().client(3).call('CONFIG', 'GET', 'lawn.*')
-    told = {row[0].strip('`'): row[1].replace('1mb', str(1 << 20))
+    documented = {row[0].strip('`'): row[1].replace('1mb', str(1 << 20))
             for row in rows(MANUAL, 'Configuration')}
-    assert told == {name.decode(): value.decode()
-                    for name, value in got.items()}, (told, got)
+    assert documented == {name.decode(): value.decode()
+                    for name, value in got.items()}, (documented, got)
 
 
 @case
@@ -546,24 +555,25 @@ def the_settings_of_a_key_and_their_defaults_are_those_of_the_page():
     one = shared()
     one.call('LAWN.PUSH', 'key', 'id', 'payload', 'DELAY', '60000')
     got = one.client(3).call('LAWN.CONFIG', 'key', 'GET')
-    told = {row[0].strip('`'): row[1].strip('`')
+    documented = {row[0].strip('`'): row[1].strip('`')
             for row in rows(MANUAL, 'LAWN.CONFIG')}
-    assert told == {name.decode(): value.decode() if isinstance(value, bytes)
-                    else str(value) for name, value in got.items()}, (told, got)
+    assert documented == {
+        name.decode(): value.decode() if isinstance(value, bytes) else str(value)
+        for name, value in got.items()}, (documented, got)
 
 
 @case
 def the_fields_of_info_are_those_of_the_page():
     got = set(shared().info('lawn'))
-    told = set()
+    documented = set()
     for row in rows(OPERATIONS, 'Watching it'):
         first = None
         for field in re.findall(r'`(\w+)`', row[0]):
             if field.startswith('_'):
                 field = first[:first.rindex('_')] + field
             first = first or field
-            told.add(field)
-    assert told == got, told ^ got
+            documented.add(field)
+    assert documented == got, documented ^ got
 
 
 @case
@@ -571,9 +581,9 @@ def the_fields_of_lawn_info_are_those_of_the_page():
     one = shared()
     one.call('LAWN.PUSH', 'key', 'id', 'payload', 'DELAY', '60000')
     got = {name.decode() for name in one.client(3).call('LAWN.INFO', 'key')}
-    told = {field for row in rows(MANUAL, 'LAWN.INFO')
+    documented = {field for row in rows(MANUAL, 'LAWN.INFO')
             for field in re.findall(r'`([\w-]+)`', row[0])}
-    assert told == got, told ^ got
+    assert documented == got, documented ^ got
 
 
 def largest_share(masters, partitions):

@@ -51,7 +51,7 @@ class Worker:
         for line in self.process.stdout:
             self.text += line
 
-    def says(self, words):
+    def expect_output(self, words):
         wait_until(lambda: words in self.text or
                    self.process.poll() is not None, f'it prints {words!r}')
         assert words in self.text, self.text
@@ -201,7 +201,7 @@ def a_dead_letter_is_taken_back():
         equal(jobs.one.call('LAWN.LEN', KEY), 0)
         (jobs.folder / 'fixed').touch()
         assert jobs.call('dead', '--retry').startswith(job + ' 1 [')
-        worker.says(f' {job}: done at try 1')
+        worker.expect_output(f' {job}: done at try 1')
         equal(jobs.one.call('XLEN', KEY + ':dead'), 0)
         equal(jobs.lines('tries'), ['1', '1'])
         worker.stop()
@@ -238,7 +238,7 @@ def the_job_of_a_killed_worker_is_done_by_another():
         wait_until(lambda: jobs.lines('tries'), 'it is begun')
         worker.kill()
         other = jobs.worker()
-        other.says(f' {job}: done at try 2')
+        other.expect_output(f' {job}: done at try 2')
         equal(jobs.lines('tries'), ['1', '2'])
         equal(jobs.one.call('LAWN.LEN', KEY), 0)
         other.stop()
@@ -253,10 +253,10 @@ def a_worker_that_was_stopped_for_long_learns_that_it_is_too_late():
         wait_until(lambda: jobs.lines('tokens'), 'it is begun')
         slow.signal(signal.SIGSTOP)
         other = jobs.worker()
-        other.says(f' {job}: done at try 2')
+        other.expect_output(f' {job}: done at try 2')
         (jobs.folder / 'go').touch()
         slow.signal(signal.SIGCONT)
-        slow.says(f' {job}: done too late')
+        slow.expect_output(f' {job}: done too late')
         first, second = map(int, jobs.lines('tokens'))
         assert first < second, (first, second)
         for worker in (slow, other):
@@ -287,8 +287,9 @@ def each_time_of_a_job_that_repeats_or_is_added_again_is_done_once():
             jobs.script('echo x >>nights', '--id', 'nightly')
             jobs.wait_for_none()
             equal(len(jobs.lines('nights')), times)
-        # The same id with the same time is the same job until that time: adding
-        # one takes long on a slow machine.
+        # Until a job is due, adding it again with the same id and time adds no
+        # other job. On a slow machine the second add may be too late; then the
+        # test is repeated with a later time.
         ahead = 4000 * server.SLOW
         at = 0
         while at <= server.now_ms():
@@ -316,7 +317,7 @@ def a_job_whose_acknowledgement_was_lost_is_not_done_again():
         assert ledger.begin('job', due, token) and ledger.finish('job', token)
         ledger.db.close()
         worker = jobs.worker()
-        worker.says(' job: was already done\n')
+        worker.expect_output(' job: was already done\n')
         jobs.wait_for_none()
         assert not (jobs.folder / 'again').exists()
         worker.stop()
@@ -354,13 +355,13 @@ def a_worker_waits_for_a_server_that_refuses_to_write():
         (jobs.folder / 'go').touch()
         wait_until(lambda: refused(jobs.one, 'lawn.ack'), 'ACK is refused')
         jobs.one.call('CONFIG', 'SET', 'min-replicas-to-write', 0)
-        worker.says(f' {job}: done at try 1')
+        worker.expect_output(f' {job}: done at try 1')
         jobs.one.call('CONFIG', 'SET', 'min-replicas-to-write', 1)
-        worker.says(' the server: NOREPLICAS')
+        worker.expect_output(' the server: NOREPLICAS')
         jobs.one.call('CONFIG', 'SET', 'min-replicas-to-write', 0)
-        worker.says(' the server: is back')
+        worker.expect_output(' the server: is back')
         job = jobs.script('true')
-        worker.says(f' {job}: done at try 1')
+        worker.expect_output(f' {job}: done at try 1')
         worker.stop()
 
 
@@ -376,13 +377,13 @@ def a_worker_may_start_before_its_server_and_outlive_it():
             server.equal(done.stderr.count('\n'), 1, done.stderr)
             assert jobs.url() in done.stderr and done.returncode == 1
             worker = jobs.worker()
-            worker.says(' the server: Error ')
+            worker.expect_output(' the server: Error ')
             jobs.one.start()
             first = jobs.script('true')
-            worker.says(f' {first}: done at try 1')
+            worker.expect_output(f' {first}: done at try 1')
             second = jobs.script('true', '--delay', 200)
             jobs.one.restart(kill=True)
-            worker.says(f' {second}: done at try 1')
+            worker.expect_output(f' {second}: done at try 1')
             worker.stop()
         finally:
             jobs.one.end()
@@ -518,14 +519,14 @@ def posts_each_as_often_as_it_fails(idle):
 
 
 @case
-def what_a_killed_poster_had_is_posted_by_another():
+def events_of_a_killed_poster_are_posted_by_another():
     with Hooks() as hooks:
         worker = hooks.worker('a', idle=30000)
         hooks.add('stuck', 'stuck')
         wait_until(lambda: hooks.posts.of('stuck'), 'it is being posted')
         worker.kill()
         other = hooks.worker('b')
-        other.says('stuck: posted at try 2')
+        other.expect_output('stuck: posted at try 2')
         hooks.wait_for_none()
         equal(len(hooks.posts.of('stuck')), 2)
         other.stop()
@@ -536,16 +537,16 @@ def a_poster_waits_for_a_server_that_refuses_to_write():
     with Hooks() as hooks:
         hooks.one.call('CONFIG', 'SET', 'min-replicas-to-write', 1)
         worker = hooks.worker('a')
-        worker.says('NOREPLICAS')
+        worker.expect_output('NOREPLICAS')
         hooks.one.call('CONFIG', 'SET', 'min-replicas-to-write', 0)
         hooks.add('good', 'one')
-        worker.says('one: posted at try 1')
+        worker.expect_output('one: posted at try 1')
         hooks.one.call('DEL', '{hooks}:due')  # which deletes the group, too
         hooks.add('good', 'two')
-        worker.says('two: posted at try 1')
+        worker.expect_output('two: posted at try 1')
         hooks.one.call('LAWN.PUSH', '{hooks}', 'refused', json.dumps(
             {'url': 'http://127.0.0.1:1/', 'body': 'b'}), 'DELAY', 0)
-        worker.says('refused: try 1: fetch failed: ')
+        worker.expect_output('refused: try 1: fetch failed: ')
         worker.stop()
 
 
@@ -695,7 +696,7 @@ def an_event_that_is_changed_while_it_is_moved_is_not_lost():
 
 
 @case
-def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
+def overdue_events_are_moved_once_and_repeating_ones_keep_their_times():
     need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
     one = shared()
     one.call('LAWN.PUSH', 'old', 'often', 'p', 'DELAY', 0, 'EVERY', 3600000)
@@ -717,7 +718,7 @@ def what_is_overdue_is_moved_once_and_what_repeats_keeps_its_times():
 
 
 @case
-def what_repeats_and_becomes_due_while_it_is_moved_keeps_its_times():
+def a_repeating_event_that_becomes_due_while_it_is_moved_keeps_its_times():
     need(os.path.isdir('/usr/lib/python3/dist-packages/redis'), 'python3-redis')
     one = shared()
     moves = load('move')
@@ -800,7 +801,8 @@ def a_queue_is_spread_over_a_cluster_and_worked_on_there():
         full = [node for node in cluster.masters()
                 if int(node.lawn()['timers'])]
         equal(len(full), 3)
-        # The same move again has the source as a target, by any node.
+        # A move that has timers:{3} as its source and among its targets is
+        # rejected, although the two URLs name different nodes.
         text = python('move.py', f'redis://{place}', 'timers:{3}',
                       url(cluster.nodes[1]), 'timers:{}', 32, code=1)
         assert 'is both source and target' in text, text
@@ -822,7 +824,7 @@ def a_queue_is_spread_over_a_cluster_and_worked_on_there():
         cluster.wait_whole()
         equal(python('cluster.py', f'redis://producer:secret1@{place}', 16,
                      'push', 'order:17', 'after all'), '1\n')
-        worker.says('order:17 after all\n')
+        worker.expect_output('order:17 after all\n')
     finally:
         if worker:
             worker.kill()
@@ -841,8 +843,8 @@ def the_job_queue_runs_in_a_cluster_by_any_of_its_nodes():
             worker = jobs.worker()
             jobs.add('--id', 'good', 'charge', 'ana', '5')
             jobs.add('--id', 'bad', '--tries', 1, 'charge', 'ana', 'much')
-            worker.says(' good: done at try 1')
-            worker.says(' bad: try 1 failed')
+            worker.expect_output(' good: done at try 1')
+            worker.expect_output(' bad: try 1 failed')
             wait_until(lambda: 'much' in jobs.call('dead'), 'it is dead')
             jobs.call('dead', '--retry')
             wait_until(lambda: worker.text.count(' bad: try 1 failed') == 2,

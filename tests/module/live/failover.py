@@ -101,19 +101,19 @@ def kill(trial, chosen=0):
 
 
 @scenario('kill -9')
-def what_had_reached_a_replica_survives_kill_9(trial):
+def writes_that_reached_a_replica_survive_kill_9(trial):
     kill(trial)
-    trial.go_on()
+    trial.wait_for_pushes()
     kill(trial)
 
 
 @scenario('kill -9', replicas=1)
-def what_one_replica_has_confirmed_survives_kill_9(trial):
+def writes_confirmed_by_one_replica_survive_kill_9(trial):
     kill(trial)
 
 
 @scenario('kill -9', replicas=2)
-def what_both_replicas_have_confirmed_survives_whoever_takes_over(trial):
+def writes_confirmed_by_both_replicas_survive_any_failover(trial):
     kill(trial, chosen=1)
 
 
@@ -125,17 +125,17 @@ def cut(trial):
         link.cut(trial.dice.randrange(1, 20000), trial.dice.choice(
             (None, b'XADD', b'sunk\r\n$3\r\nDEL')), trial.dice.randrange(8))
     wait_until(lambda: all(link.is_cut() for link in links), 'they are cut')
-    trial.go_on(100)
+    trial.wait_for_pushes(100)
     kill(trial)
 
 
 @scenario('links cut, then kill -9')
-def behind_a_cut_link_only_what_was_not_heard_is_lost_or_comes_again(trial):
+def behind_a_cut_link_only_unreplicated_writes_are_lost_or_repeated(trial):
     cut(trial)
 
 
 @scenario('links cut, then kill -9', replicas=1)
-def what_one_replica_has_confirmed_survives_a_cut_link(trial):
+def writes_confirmed_by_one_replica_survive_a_cut_link(trial):
     cut(trial)
 
 
@@ -144,13 +144,13 @@ def stale(trial):
     nodes.freeze(group.master)
     old = group.promote(group.by_offset()[0])
     trial.turned()
-    trial.go_on()
+    trial.wait_for_pushes()
     nodes.thaw(old)
     # It still considers itself the master, and so do the clients that stayed.
     before = old.info('commandstats').get('cmdstat_lawn.push', '')
     wait_until(lambda: old.info('commandstats').get('cmdstat_lawn.push', '')
                != before, 'it is pushed to')
-    trial.go_on(100)
+    trial.wait_for_pushes(100)
     group.take_back(old)
     group.wait_linked()
 
@@ -161,7 +161,7 @@ def a_stale_master_that_comes_back_undoes_nothing(trial):
 
 
 @scenario('SIGSTOP and SIGCONT', replicas=1)
-def nobody_confirms_what_a_stale_master_takes(trial):
+def no_replica_confirms_writes_of_a_stale_master(trial):
     stale(trial)
 
 
@@ -192,7 +192,7 @@ def a_failover_that_is_asked_for_loses_and_doubles_nothing(trial):
 
 
 @scenario('FAILOVER', lossless=True, replicas=1)
-def a_failover_with_what_was_confirmed_loses_and_doubles_nothing(trial):
+def a_failover_with_confirmed_writes_loses_and_doubles_nothing(trial):
     hand_over(trial, failover)
 
 
@@ -211,13 +211,13 @@ def a_hand_over_in_a_pause_loses_and_doubles_nothing(trial):
 
 
 @scenario('CLIENT PAUSE WRITE', lossless=True)
-def a_pause_of_writes_puts_off_and_loses_and_doubles_nothing(trial):
+def a_pause_of_writes_delays_events_and_loses_and_doubles_none(trial):
     before = now_ms()
     equal(trial.group.master.call('CLIENT', 'PAUSE', 300, 'WRITE'), resp.OK)
     began = now_ms()
     # Nothing is delivered during the pause: the entries of the stream have
     # times.
-    trial.go_on()
+    trial.wait_for_pushes()
     times = [int(entry.split(b'-')[0]) for entry, _ in
              trial.group.master.call('XRANGE', STREAM, before - 1000, '+')]
     inside = [when for when in times if began < when < before + 300]
@@ -233,8 +233,9 @@ def a_pause_of_writes_puts_off_and_loses_and_doubles_nothing(trial):
 
 
 def the_ledger_notices_what_did_not_survive():
-    """Of history A the next one contains 100 bytes: events that were delivered
-    or acknowledged after them, and are gone nevertheless, are lost."""
+    """The next history contains only the first 100 bytes of history A. Events
+    that were delivered or acknowledged after these bytes should exist again. If
+    they do not, they are lost."""
     reached, after = Effect('A', 50, 40), Effect('A', 150, 120)
     perhaps = Effect('A', 150, 90)
     for key, taken, lost in ((b'sunk', reached, 0), (b'sunk', after, 1),
@@ -260,7 +261,7 @@ def the_ledger_notices_what_did_not_survive():
     equal(ledger.verdict({b'sunk': {}}).unexplained, 1, 'a confirmed ACK')
 
 
-def a_wait_is_never_asked_without_what_it_waits_for():
+def a_wait_is_never_sent_without_the_write_it_waits_for():
     """On another connection it would count replicas of other writes."""
     moved, unblocked = resp.Error(b'TRYAGAIN'), resp.Error(b'UNBLOCKED')
     ack, wait = ('LAWN.ACK', 'k', 'i', 1), ('WAIT', 1, 50)
@@ -309,7 +310,8 @@ def only_the_lease_that_survived_can_be_acknowledged():
 
 
 def all_scenarios_together_have_shown_what_they_are_for():
-    SCENARIOS.told('confirmed', 'after_end', 'unreplicated', 'fenced', 'lost')
+    SCENARIOS.print_totals('confirmed', 'after_end', 'unreplicated', 'fenced',
+                           'lost')
 
 
 def main():
@@ -317,7 +319,7 @@ def main():
     SCENARIOS.seed, SCENARIOS.rounds = options.seed, options.rounds
     server.attempt_all([
         the_ledger_notices_what_did_not_survive,
-        a_wait_is_never_asked_without_what_it_waits_for,
+        a_wait_is_never_sent_without_the_write_it_waits_for,
         only_the_lease_that_survived_can_be_acknowledged, *SCENARIOS.cases,
         all_scenarios_together_have_shown_what_they_are_for])
 

@@ -186,7 +186,7 @@ def events_of_one_ttl_need_not_be_in_order():
 # OURS
 
 @case
-def format_1_is_what_the_header_says():
+def format_1_matches_the_header():
     server = shared()
     client = server.client()
     now = now_ms()
@@ -253,7 +253,7 @@ def format_1_holds_leases_tries_the_dead_and_a_sink():
 
 
 @case
-def a_key_that_was_saved_before_there_were_leases_is_refused():
+def a_key_saved_before_leases_existed_is_refused():
     """Their rows were shorter: no field may be mistaken for another."""
     client = shared().client()
     now = now_ms()
@@ -265,7 +265,7 @@ def a_key_that_was_saved_before_there_were_leases_is_refused():
 
 
 @case
-def what_we_write_is_read_by_hand():
+def a_dump_has_the_documented_bytes():
     client = shared().client()
     client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 7, 'resolution-ms', 3)
     client.call('LAWN.PUSH', 'k', 'i', 'payload', 'AT', 3 * 2**50)
@@ -309,13 +309,13 @@ def the_digest_shows_how_often_an_event_was_missed():
 
 
 @case
-def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
-    """Otherwise each would use up one of the delays that a key distinguishes.
-    """
+def an_event_with_a_time_of_its_own_keeps_it_in_every_format():
+    """Events with individual times use up none of the delays that a key
+    distinguishes, also after they were saved and loaded."""
     with Server('appendonly', 'yes', 'auto-aof-rewrite-percentage', 0) as server:
         keys, expected = ('at', 'delayed', 'mixed'), [0, 1, 1]
 
-        def told(suffix=''):
+        def ttl_counts(suffix=''):
             return [fields(server.call('LAWN.INFO', key + suffix))[b'ttls']
                     for key in keys]
 
@@ -326,16 +326,16 @@ def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
             server.call('LAWN.PUSH', 'delayed', i, 'p', 'DELAY', 10**10)
             server.call('LAWN.PUSH', 'mixed', i, 'p', 'AT', FAR + i)
         server.call('LAWN.PUSH', 'mixed', 'first', 'p', 'DELAY', 10**10)
-        equal(told(), expected)
+        equal(ttl_counts(), expected)
         for key in keys:
             server.call('COPY', key, key + '-2')
             server.call('RESTORE', key + '-3', 0, server.call('DUMP', key))
-        equal(told('-2'), expected, 'in a copy')
-        equal(told('-3'), expected, 'dumped and restored')
+        equal(ttl_counts('-2'), expected, 'in a copy')
+        equal(ttl_counts('-3'), expected, 'dumped and restored')
         server.call('DEBUG', 'RELOAD')
-        equal(told(), expected, 'after a reload')
+        equal(ttl_counts(), expected, 'after a reload')
         server.call('DEBUG', 'LOADAOF')
-        equal(told(), expected, 'from the file as it grew')
+        equal(ttl_counts(), expected, 'from the file as it grew')
         for preamble in ('yes', 'no'):
             server.call('CONFIG', 'SET', 'aof-use-rdb-preamble', preamble)
             server.call('BGREWRITEAOF')
@@ -343,11 +343,11 @@ def who_has_a_time_of_its_own_has_it_in_every_way_of_saving():
                 int(server.info('persistence')[f'aof_rewrite_{what}'])
                 for what in ('in_progress', 'scheduled')), 'it is rewritten')
             server.call('DEBUG', 'LOADAOF')
-            equal(told(), expected, f'after a rewrite, preamble {preamble}')
+            equal(ttl_counts(), expected, f'after a rewrite, preamble {preamble}')
 
 
 @case
-def a_dump_goes_from_one_kind_of_server_to_the_other():
+def a_dump_moves_from_one_kind_of_server_to_the_other():
     for kind in ('redis', 'valkey'):
         need(shutil.which(kind + '-server'), kind + '-server')
     with Server(kind='redis') as one, Server(kind='valkey') as other:

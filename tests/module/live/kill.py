@@ -454,7 +454,7 @@ class Shared:
             self.there.discard(i)
 
 
-def cancelled(key, unanswered):
+def possibly_canceled(key, unanswered):
     """Returns the ids that unanswered commands may have canceled."""
     return {
         c.args[2]
@@ -509,7 +509,7 @@ class Common(Shared):
             self.remove(words[:1])
 
     def check(self, found, unanswered):
-        doubt = cancelled(COMMON, unanswered)
+        doubt = possibly_canceled(COMMON, unanswered)
         lost = [i for i in self.there if i not in found and i not in doubt]
         if len(lost) > sum(self.taking.values()):
             self.books.lost += lost
@@ -542,7 +542,7 @@ class Sunk(Shared):
         server.wait_until(
             lambda: client.call("LAWN.LEN", SUNK) == 0, "all go into the stream"
         )
-        doubt = cancelled(SUNK, unanswered)
+        doubt = possibly_canceled(SUNK, unanswered)
         for number, fields in client.call(
             "XRANGE", STREAM, b"(" + self.last, "+"
         ):
@@ -662,7 +662,7 @@ class Killer:
         self.server.end()
 
 
-def tell(books, seconds):
+def print_result(books, seconds):
     """Prints the result in one line."""
     for kind in "lost", "revived":
         for i in getattr(books, kind)[:10]:
@@ -687,17 +687,17 @@ def main():
     if os.access("/dev/shm", os.W_OK):
         tempfile.tempdir = "/dev/shm"
 
-    def what_was_answered_survives_kill_9():
+    def answered_writes_survive_kill_9():
         books = Books()
         began = time.monotonic()
         try:
             Killer(options.seed, books).run(options.cycles)
         finally:
-            tell(books, time.monotonic() - began)
+            print_result(books, time.monotonic() - began)
         assert not books.lost and not books.revived, "see above"
         assert books.killed == options.cycles
 
-    server.attempt_all([what_was_answered_survives_kill_9])
+    server.attempt_all([answered_writes_survive_kill_9])
 
 
 if __name__ == "__main__":

@@ -11,15 +11,11 @@ import rdb
 import resp
 from resp import OK
 from server import (FAR, Clock, Server, case, equal, error, main, missing,
-                    near, now_ms, shared, shared_clock, still_waits, syntax,
-                    wait_until)
+                    near, no_number, now_ms, shared, shared_clock,
+                    still_waits, syntax, wait_until)
 
 HOUR = 3600000
 STATES = ('WAITING', 'DUE', 'LEASED', 'DEAD')
-
-
-def no_number(what):
-    return error(f'ERR {what} is not an integer or out of range')
 
 
 def each():
@@ -60,7 +56,7 @@ def meta(client, id_='i', key='k'):
     return {bytes(name).decode(): value for name, value in got.items()}
 
 
-def told(client, key='k'):
+def info(client, key='k'):
     """Returns the fields of LAWN.INFO."""
     got = client.call('LAWN.INFO', key)
     if isinstance(got, list):
@@ -123,18 +119,18 @@ def ack_replies_an_array_and_nack_and_extend_a_number():
 
 
 @case
-def leases_refuse_what_makes_no_sense():
+def leases_refuse_invalid_arguments():
     for client, _ in each():
         push(client, 'i')
         for args, wanted in (
-                (('LEASE', 0), no_number('lease')),
-                (('LEASE', 'x'), no_number('lease')),
-                (('LEASE', 2**53 + 1), no_number('lease')),
-                (('LEASE', -1), no_number('lease')),
-                (('COUNT', 0), no_number('count')),
-                (('COUNT', 'x'), no_number('count')),
-                (('BLOCK', -1), no_number('timeout')),
-                (('BLOCK', 2**53 + 1), no_number('timeout')),
+                (('LEASE', 0), no_number('LEASE', 0)),
+                (('LEASE', 'x'), no_number('LEASE', 'x')),
+                (('LEASE', 2**53 + 1), no_number('LEASE', 2**53 + 1)),
+                (('LEASE', -1), no_number('LEASE', -1)),
+                (('COUNT', 0), no_number('COUNT', 0)),
+                (('COUNT', 'x'), no_number('COUNT', 'x')),
+                (('BLOCK', -1), no_number('BLOCK', -1)),
+                (('BLOCK', 2**53 + 1), no_number('BLOCK', 2**53 + 1)),
                 (('LEASE',), missing('LEASE')), (('COUNT',), missing('COUNT')),
                 (('x',), near('x')), (('META',), near('META')),
                 (('LEASE', 1, 'LEASE', 1), near('LEASE')),
@@ -146,17 +142,17 @@ def leases_refuse_what_makes_no_sense():
         for args, wanted in (
                 (('ACK', 'i'), None),
                 (('ACK', 'i', 1, 'j'), syntax(": missing token of 'j'")),
-                (('ACK', 'i', 'x'), no_number('token')),
-                (('ACK', 'i', -1), no_number('token')),
-                (('ACK', 'i', 2**64), no_number('token')),
-                (('NACK', 'i', 'x'), no_number('token')),
+                (('ACK', 'i', 'x'), no_number('token', 'x')),
+                (('ACK', 'i', -1), no_number('token', -1)),
+                (('ACK', 'i', 2**64), no_number('token', 2**64)),
+                (('NACK', 'i', 'x'), no_number('token', 'x')),
                 (('NACK', 'i', 1, 'DELAY'), missing('DELAY')),
-                (('NACK', 'i', 1, 'DELAY', 'x'), no_number('delay')),
-                (('NACK', 'i', 1, 'DELAY', -1), no_number('delay')),
+                (('NACK', 'i', 1, 'DELAY', 'x'), no_number('DELAY', 'x')),
+                (('NACK', 'i', 1, 'DELAY', -1), no_number('DELAY', -1)),
                 (('NACK', 'i', 1, 'x', 1), near('x')),
-                (('EXTEND', 'i', 1, 'LEASE', 0), no_number('lease')),
+                (('EXTEND', 'i', 1, 'LEASE', 0), no_number('LEASE', 0)),
                 (('EXTEND', 'i', 1, 'x', 1), near('x')),
-                (('EXTEND', 'i', 'x', 'LEASE', 1), no_number('token')),
+                (('EXTEND', 'i', 'x', 'LEASE', 1), no_number('token', 'x')),
                 (('EXTEND', 'i', 1), None)):
             got = client.call('LAWN.' + args[0], 'k', *args[1:])
             if wanted is None:
@@ -166,7 +162,7 @@ def leases_refuse_what_makes_no_sense():
             equal(got, wanted, repr(args))
         for bad in ('x', -1, 2**32, 2**64):
             equal(client.call('LAWN.PUSH', 'k', 'j', 'p', 'DELAY', 1, 'TRIES',
-                              bad), no_number('tries'), repr(bad))
+                              bad), no_number('TRIES', bad), repr(bad))
         equal(states(client), [0, 1, 0, 0])
         equal(meta(client)['tries'], 0)
 
@@ -204,7 +200,7 @@ def count_is_1_by_default_and_at_most_max_batch():
 
 
 @case
-def a_lease_is_as_long_as_said_or_set_for_the_key_or_for_all():
+def a_lease_lasts_as_its_argument_or_the_key_or_the_server_sets():
     for client, _ in each():
         def length(*args):
             push(client, 'i')
@@ -268,7 +264,7 @@ def a_look_that_finds_nothing_and_a_clock_set_back_make_nothing_early():
 
 
 @case
-def a_key_that_went_and_came_back_gives_greater_tokens():
+def a_key_that_is_deleted_and_created_again_gives_greater_tokens():
     for client, _ in each():
         got = client.multi(
             *[args for _ in range(3) for args in
@@ -287,7 +283,7 @@ def a_key_that_went_and_came_back_gives_greater_tokens():
 
 
 @case
-def who_had_it_before_is_fenced_off():
+def the_previous_owner_of_a_lease_is_fenced_off():
     for client, step in each():
         push(client, 'i')
         _, old, _ = one(client, owner='first')
@@ -331,7 +327,7 @@ def an_event_waits_is_due_leased_due_again_and_done():
         assert str(row[2]).encode() not in client.seen, 'the reply contains the token'
         ahead = client.call('LAWN.NEXT', 'k')
         assert 2 * HOUR - 10000 < ahead <= 2 * HOUR, ahead
-        equal(told(client)['next'], got['lease-end'])
+        equal(info(client)['next'], got['lease-end'])
         equal(take(client), [])
         step(2 * HOUR)
         equal(client.call('LAWN.NEXT', 'k'), 0)
@@ -374,7 +370,7 @@ def an_ended_lease_can_be_acknowledged_until_another_has_it():
 
 
 @case
-def an_ended_lease_comes_after_what_was_due_before_its_end():
+def an_ended_lease_is_ordered_after_events_due_before_its_end():
     for client, step in each():
         push(client, 'i')
         one(client)
@@ -395,7 +391,7 @@ def acks_are_counted_and_one_token_is_good_once():
         equal(client.call('LAWN.ACK', 'k', *[w for row in rows * 2
                                              for w in (row[0], row[2])]),
               [1, 1, 0, 0])
-        got = told(client)
+        got = info(client)
         equal([got[n] for n in ('acked', 'redelivered', 'leased', 'dead',
                                 'len')], [2, 2, 0, 0, 0])
 
@@ -403,7 +399,7 @@ def acks_are_counted_and_one_token_is_good_once():
 # REPETITION
 
 @case
-def what_repeats_is_due_again_after_its_ack():
+def a_repeating_event_is_due_again_after_its_ack():
     for client, step in each():
         client.call('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 1000, 'EVERY', HOUR,
                     'TIMES', 3, 'TRIES', 2)
@@ -428,7 +424,7 @@ def what_repeats_is_due_again_after_its_ack():
         got = meta(client)
         equal([got[n] for n in ('due', 'times', 'missed')],
               [due + 4 * HOUR, 1, 2])
-        equal(told(client)['missed'], 2)
+        equal(info(client)['missed'], 2)
         step(HOUR)
         _, token, _ = one(client)
         equal(client.call('LAWN.ACK', 'k', 'i', token), [1])
@@ -436,7 +432,7 @@ def what_repeats_is_due_again_after_its_ack():
 
 
 @case
-def poll_takes_an_ended_lease_of_what_repeats_and_begins_anew():
+def poll_takes_an_ended_lease_of_a_repeating_event_and_restarts_it():
     for client, step in each():
         push(client, 'i', more=('EVERY', 10 * HOUR))
         _, token, _ = one(client)
@@ -479,7 +475,7 @@ def nack_gives_it_back_at_once_or_after_a_delay_and_keeps_the_tries():
 
 
 @case
-def what_repeats_keeps_its_times_when_it_is_given_back():
+def a_repeating_event_keeps_its_times_when_it_is_returned():
     for client, step in each():
         push(client, 'i', more=('EVERY', 10 * HOUR, 'TRIES', 9))
         due = meta(client)['due']
@@ -501,7 +497,7 @@ def what_repeats_keeps_its_times_when_it_is_given_back():
 
 
 @case
-def a_period_that_nobody_took_is_counted_once_however_it_was_given_back():
+def a_missed_period_is_counted_once_however_the_event_was_returned():
     for client, step in each():
         push(client, 'i', more=('EVERY', 10 * HOUR))
         due = meta(client)['due']
@@ -513,17 +509,17 @@ def a_period_that_nobody_took_is_counted_once_however_it_was_given_back():
         step(12 * HOUR)  # returned: three
         _, token, tries = one(client, lease=9 * HOUR)
         equal(tries, 3)
-        equal([meta(client)['missed'], told(client)['missed']], [0, 0])
+        equal([meta(client)['missed'], info(client)['missed']], [0, 0])
         step(8 * HOUR)  # leased: four
         equal(client.call('LAWN.ACK', 'k', 'i', token), [1])
         got = meta(client)
-        equal([got['missed'], told(client)['missed']], [4, 4])
+        equal([got['missed'], info(client)['missed']], [4, 4])
         equal(got['due'], due + 50 * HOUR)
         step(10 * HOUR)
         _, token, tries = one(client)
         equal([tries, client.call('LAWN.ACK', 'k', 'i', token)], [1, [1]])
         got = meta(client)
-        equal([got['missed'], told(client)['missed']], [4, 4])
+        equal([got['missed'], info(client)['missed']], [4, 4])
         equal(got['due'], due + 60 * HOUR)
 
 
@@ -577,21 +573,21 @@ def an_event_is_dead_when_its_tries_are_used_up():
         equal(states(client), [0, 1, 0, 1])
         got = meta(client)
         equal([got['state'], got['tries'], got['max-tries']], ['dead', 2, 2])
-        equal(told(client)['dead'], 1)
+        equal(info(client)['dead'], 1)
         equal(ids(client.call('LAWN.POLL', 'k')), ['other'])
         equal(take(client, 'COUNT', 9), [])
         equal(client.call('REDE.XPOLL', 'k'), [])
         equal(client.call('REDE.XACK', 'k', 'i'), [None])
         equal(client.call('LAWN.NEXT', 'k'), -1)
-        equal(told(client)['next'], None)
-        equal(told(client)['oldest-due'], 0)
+        equal(info(client)['next'], None)
+        equal(info(client)['oldest-due'], 0)
         # The last owner is late, but no later lease exists.
         equal(client.call('LAWN.ACK', 'k', 'i', token), [1])
         equal(client.call('EXISTS', 'k'), 0)
 
 
 @case
-def the_nack_of_the_last_try_kills_at_once():
+def the_nack_of_the_last_try_makes_the_event_dead_at_once():
     for client, step in each():
         push(client, 'i', more=('TRIES', 1))
         due = meta(client)['due']
@@ -659,7 +655,7 @@ def the_dead_are_revived_or_replaced_or_removed():
 
 
 @case
-def next_is_not_the_time_of_who_is_dead_though_nobody_has_looked():
+def next_is_not_the_time_of_a_dead_event_that_is_not_yet_counted():
     for client, step in each():
         push(client, 'i', more=('TRIES', 1))
         one(client)
@@ -688,7 +684,7 @@ def the_dead_keep_their_key_and_do_not_wake():
 # OTHER COMMANDS ON WHAT IS LEASED
 
 @case
-def touch_and_push_take_it_from_who_has_it():
+def touch_and_push_end_the_lease_of_an_event():
     for client, step in each():
         for change in (('LAWN.TOUCH', 'k', 'i', 'DELAY', HOUR),
                        ('LAWN.TOUCH', 'k', 'i', 'AT', 2**42),
@@ -709,7 +705,7 @@ def touch_and_push_take_it_from_who_has_it():
 
 
 @case
-def push_nx_leaves_what_is_leased_and_xx_replaces_it():
+def push_nx_keeps_leased_events_and_xx_replaces_them():
     for client, _ in each():
         push(client, 'i')
         _, token, _ = one(client)
@@ -739,7 +735,7 @@ def update_keeps_the_lease():
 
 
 @case
-def cancel_and_pull_take_what_is_leased():
+def cancel_and_pull_take_leased_events():
     for client, _ in each():
         push(client, 'a', 'b', 'c')
         tokens = [row[2] for row in take(client, 'COUNT', 3)]
@@ -752,7 +748,7 @@ def cancel_and_pull_take_what_is_leased():
 
 
 @case
-def what_is_leased_is_not_due_for_others():
+def leased_events_are_not_due_for_others():
     for client, step in each():
         push(client, 'i')
         one(client)
@@ -769,7 +765,7 @@ def what_is_leased_is_not_due_for_others():
 
 
 @case
-def drop_oldest_never_drops_what_is_leased():
+def drop_oldest_never_drops_leased_events():
     for client, _ in each():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2, 'overflow',
                     'drop-oldest')
@@ -787,7 +783,7 @@ def drop_oldest_never_drops_what_is_leased():
 
 
 @case
-def the_bytes_of_what_is_leased_count_as_long_as_it_is():
+def the_bytes_of_an_event_count_while_it_is_leased():
     for client, _ in each():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxbytes', 20, 'overflow',
                     'drop-oldest')
@@ -831,7 +827,7 @@ def a_paused_key_leases_nothing_but_takes_acks():
 
 
 @case
-def who_listens_hears_of_leases():
+def listeners_are_notified_of_leases():
     server, clock = shared_clock()
     client, listener = server.client(), server.client()
     server.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
@@ -875,7 +871,7 @@ def who_listens_hears_of_leases():
 
 
 @case
-def who_listens_hears_of_the_dead_whoever_finds_them():
+def listeners_are_notified_of_dead_events_however_they_are_found():
     server = shared()
     client, listener = server.client(), server.client()
     server.call('DEL', 'k')
@@ -925,7 +921,7 @@ def who_listens_hears_of_the_dead_whoever_finds_them():
 
 
 @case
-def what_needs_no_memory_works_when_there_is_none():
+def commands_that_need_no_memory_work_when_there_is_none():
     for client, _ in each():
         push(client, *'abcde')
         rows = take(client, 'COUNT', 3)
@@ -948,7 +944,7 @@ def what_needs_no_memory_works_when_there_is_none():
 # WAITING
 
 @case
-def who_came_first_gets_the_first():
+def the_first_client_gets_the_first_event():
     server, _ = shared_clock()
     client = server.client()
     waiters = [waiter(server, 'LAWN.LEASE', 'k', f'w{i}', 'LEASE', HOUR,
@@ -966,7 +962,7 @@ def who_came_first_gets_the_first():
 
 
 @case
-def those_who_lease_and_those_who_poll_stand_in_one_row():
+def leasing_and_polling_clients_wait_in_one_queue():
     server, _ = shared_clock()
     client = server.client()
     waiters = [waiter(server, *args) for args in (
@@ -981,7 +977,7 @@ def those_who_lease_and_those_who_poll_stand_in_one_row():
 
 
 @case
-def what_a_dead_consumer_had_is_given_to_another_at_the_end_of_the_lease():
+def events_of_a_dead_consumer_are_given_to_another_at_the_end_of_the_lease():
     server, clock = shared_clock()
     client = server.client()
     first = waiter(server)
@@ -1076,7 +1072,7 @@ def an_ack_that_repeats_wakes_at_the_next_time():
 
 
 @case
-def nobody_waits_in_a_transaction_or_a_script():
+def no_client_waits_in_a_transaction_or_a_script():
     for client, _ in each():
         equal(client.multi(('LAWN.LEASE', 'k', 'me', 'BLOCK', 0),
                            ('LAWN.LEASE', 'k', 'me', 'BLOCK', 10**9)),
@@ -1124,7 +1120,7 @@ def client_unblock_ends_waiting_for_a_lease():
 
 
 @case
-def who_is_killed_or_leaves_leases_nothing():
+def a_client_that_is_killed_or_disconnects_leases_nothing():
     server, _ = shared_clock()
     client = server.client()
     for how in ('kill', 'close', 'kill all'):
@@ -1150,7 +1146,7 @@ def who_is_killed_or_leaves_leases_nothing():
 
 
 @case
-def who_waits_for_a_lease_of_a_paused_key_gets_it_when_that_is_resumed():
+def a_client_that_waits_for_a_paused_key_gets_its_lease_when_the_key_is_resumed():
     server, clock = shared_clock()
     client = server.client()
     push(client, 'i')
@@ -1295,7 +1291,7 @@ def leases_go_with_their_key():
 
 
 @case
-def who_waits_gets_what_comes_by_swapdb():
+def a_waiting_client_gets_events_that_arrive_by_swapdb():
     server = shared()
     client, there = server.client(), server.client()
     there.call('SELECT', 1)
@@ -1335,7 +1331,8 @@ def a_token_that_was_made_up_is_of_no_use_in_other_keys():
     equal(client.call('RESTORE', 'evil', 0, made_up(2**53 - 1), 'REPLACE'), OK)
     push(client, 'i', key='evil')
     equal(client.call('LAWN.LEASE', 'evil', 'a'),
-          error('ERR the key has no lease tokens left'))
+          error('ERR the key has no lease tokens left; push its events into '
+                'another key'))
     equal(client.call('LAWN.LEN', 'evil', 'DUE'), 1)
 
 
@@ -1377,7 +1374,7 @@ def the_end_of_a_lease_wakes_where_the_event_is_now():
 
 
 @case
-def a_key_with_leases_expires_and_its_tokens_are_good_no_more():
+def a_key_with_leases_expires_and_its_tokens_become_invalid():
     server, clock = shared_clock()
     client = server.client()
     tokens = rich(client)
@@ -1463,7 +1460,7 @@ def caught_up(master, replica):
 
 
 @case
-def a_promoted_replica_goes_on_with_the_leases():
+def a_promoted_replica_continues_with_the_leases():
     master, clock = shared_clock()
     with Server(clock=clock) as replica:
         replica.call('REPLICAOF', '127.0.0.1', master.port)
@@ -1495,7 +1492,7 @@ def a_promoted_replica_goes_on_with_the_leases():
 
 
 @case
-def a_promoted_replica_gives_what_a_dead_master_had_leased_to_others():
+def a_promoted_replica_gives_the_leases_of_a_dead_master_to_others():
     master, clock = shared_clock()
     with Server(clock=clock) as replica:
         replica.call('REPLICAOF', '127.0.0.1', master.port)
@@ -1515,7 +1512,7 @@ def a_promoted_replica_gives_what_a_dead_master_had_leased_to_others():
 
 
 @case
-def a_master_that_becomes_a_replica_sends_those_away_who_wait_for_a_lease():
+def a_master_that_becomes_a_replica_unblocks_clients_that_wait_for_a_lease():
     with Server() as server:
         waiting = waiter(server)
         server.call('REPLICAOF', '127.0.0.1', 1)

@@ -146,8 +146,8 @@ class Ledger:
             and effect.offset != math.inf
 
     def may_have_reached(self, effect):
-        """Returns True unless it is certainly not: possibly only what preceded
-        it survived."""
+        """Returns False only if it is certainly not in the surviving history:
+        that history ends before the command was sent."""
         return effect.after < self.ends.get(effect.history, math.inf)
 
     def new(self, key, due):
@@ -285,8 +285,8 @@ class Ledger:
                 counts.unreplicated += 1
 
     def _sink(self, counts, event, there):
-        """A reader may have seen entries that did not survive; of those that
-        did there is one [G4]."""
+        """Checks the entries of an event. A reader may have seen entries that
+        did not survive; at most one entry of the event survives [G4]."""
         if len(there) > 1:
             counts.fault('unexplained', f'{event.key!r} {event.id!r} is in '
                          f'the stream as {there}')

@@ -311,7 +311,8 @@ class Million:
         self.calls(('LAWN.PARTITION', i, 16384) for i in few[:10])
 
     def rede(self, key, few):
-        """A tenth of the events, which restores the previous state."""
+        """ReDe's commands, for a tenth of the events. The key is unchanged
+        afterward."""
         few = few[::10]
         self.calls(('REDE.PUSH', key, HOUR, PAYLOAD, b'new-' + i) for i in few)
         self.calls(('REDE.LOOK', key, i) for i in few)
@@ -449,7 +450,7 @@ class Million:
                             'COUNT', count)
             held.extend((row[0], row[2]) for row in got)
 
-        def anew():
+        def lease_again():
             held.clear()
             lease(MANY)
 
@@ -463,12 +464,13 @@ class Million:
         for count in MANY, ALL:
             self.step(f'leases: LEASE COUNT {count}', lambda c=count: lease(c))
         self.step('leases: EXTEND', lambda: each('EXTEND', 'LEASE', 2 * HOUR),
-                  anew)
-        self.step('leases: NACK', lambda: each('NACK', 'DELAY', HOUR), anew)
-        self.step('leases: ACK one by one', lambda: each('ACK'), anew)
+                  lease_again)
+        self.step('leases: NACK', lambda: each('NACK', 'DELAY', HOUR),
+                  lease_again)
+        self.step('leases: ACK one by one', lambda: each('ACK'), lease_again)
         self.step(f'leases: ACK of {MANY}', lambda: equal(
             self.call('LAWN.ACK', key, *[w for pair in held for w in pair]),
-            [1] * MANY), anew)
+            [1] * MANY), lease_again)
 
     def lease_all(self, key):
         """Leases all due events."""
@@ -552,7 +554,7 @@ class Million:
         self.call('UNLINK', sink[-1])
 
 
-def serialised(run, keys):
+def serialized(run, keys):
     """Returns ms of the serialization of some keys, as the server measures it;
     bytes."""
     run.client.patience = 10 * server.PATIENCE  # no time limit applies
@@ -575,7 +577,7 @@ def serialised(run, keys):
     return found | {'ms; bytes of the dump file': size}
 
 
-def tell(title, found):
+def print_figures(title, found):
     print(f'  {title}: ' + ', '.join(f'{what} {value:,.0f}'
                                      for what, value in found.items()))
 
@@ -592,7 +594,7 @@ def compare(run):
               + hset % tuple(range(first, first + 100))
               for first in range(0, run.events, 100))
     equal(run.call('ZCARD', 'z'), run.events)
-    tell('ZSET + HASH', serialised(run, [b'z', b'h']))
+    print_figures('ZSET + HASH', serialized(run, [b'z', b'h']))
 
 
 def waiting(run, replica):
@@ -610,7 +612,7 @@ def waiting(run, replica):
     run.battery('one delay', 'far')
     run.whole('one delay', 'far')
     run.saving('one delay', 'far')
-    tell('the key itself', serialised(run, [b'far']))
+    print_figures('the key itself', serialized(run, [b'far']))
     run.overflow('far')
     run.unlink('one delay', 'far')
 

@@ -36,7 +36,7 @@ from server import now_ms as now
 HOUR = 3600 * 1000
 BULK = 1500  # ids at once: more than a small queue has
 KEYS = [b"a", b"b", b"c", b"k\x00\xff", b"s"]  # s is a string
-FEW = 64  # more than a queue removes before their time
+FEW = 64  # with up to this number of delayed events, a key may have no blade
 MAX_PAYLOAD = 3000
 MAX_BATCH = 40
 LEASE = 700  # ms, by default
@@ -506,7 +506,7 @@ class Driver:
             self.one([b"LAWN.PAUSE", key])
             self.resuming.add(key)
 
-    def go_on(self):
+    def resume_keys(self):
         for key in self.resuming:
             self.one([b"LAWN.RESUME", key])
         self.resuming.clear()
@@ -760,10 +760,11 @@ class Driver:
         self.same("in a copy", {k: live[k] for k in copies}, copies)
 
     def ttls(self):
-        """Returns whether there are queues of equal delays, for keys where that
-        does not change. Their number depends on the key's history, and the
-        first due events may already be ready; but if all events have individual
-        times there are none."""
+        """Returns, for some keys, whether the key has blades: "ttls" of
+        LAWN.INFO. Their number depends on the key's history. But there are none
+        if all events have individual times, and some if more than FEW events
+        are delayed. Other keys are omitted, and so are keys with leased events
+        or events that are due soon."""
         found = {}
         soon = now() + HOUR // 2
         for key, queue in self.reference.keys.items():
@@ -862,7 +863,7 @@ class Driver:
         self.hold()
         self.compare()
         self.elsewhere()
-        self.go_on()
+        self.resume_keys()
         if self.dice.random() < 0.2:
             self.client.call("FLUSHALL")
             self.client.call("SET", b"s", "a string")

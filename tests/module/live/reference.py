@@ -34,11 +34,12 @@ UNKNOWN_TOKEN = -1
 COUNT_MAX = (1 << 63) - 1
 DAY = 86400000
 PROMOTE_DUE = 1000  # newly due events that LEN, INFO and NEXT examine in a call
-REMOVE_PROMOTE_MIN = 64  # and that POLL promotes if it removes fewer
+REMOVE_PROMOTE_MIN = 64  # and the least that POLL examines at a time
 ID_MAX = 65535
 WRONGTYPE = "WRONGTYPE Operation against a key holding the wrong kind of value"
 SYNTAX = "ERR syntax error"
-# With the word: which of several wrong ones is not specified.
+VALUE = re.compile(r"(?<=\d), not '[ -&(-~]{0,67}'$")
+# With details. If several words are wrong, the one that is named is unspecified.
 SYNTAX_ERROR = re.compile(
     SYNTAX + "( near '[ -&(-~]{0,67}'|: missing [a-z]+ of '[ -&(-~]{0,67}'|"
     ": missing (DELAY or AT|DELAY, AT or BY)|: (NX and XX|GT and LT) exclude each "
@@ -116,7 +117,7 @@ class Event:
         self.token = token
         self.end_lo, self.end_hi = low, high
 
-    def told_end(self, end):
+    def learn_end(self, end):
         want(
             self.end_lo <= end <= self.end_hi,
             "lease ends", end, "not in", self.end_lo, self.end_hi,
@@ -149,11 +150,11 @@ class Event:
                 found.add(b"waiting")
         return found
 
-    def told(self, due):
+    def learn_due(self, due):
         want(self.lo <= due <= self.hi, "due", due, "not in", self.lo, self.hi)
         self.lo = self.hi = due
 
-    def told_missed(self, missed):
+    def learn_missed(self, missed):
         low, high = self.missed
         want(low <= missed <= high, "missed", missed, "not in", low, high)
         self.missed = missed, missed
@@ -231,22 +232,31 @@ def text(word):
     return "".join(chr(c) if 32 <= c < 127 else "?" for c in word)
 
 
+MS = "number of milliseconds "
 TIMES = {
-    b"DELAY": ("delay", 0, TIME_MAX),
-    b"AT": ("time", 0, TIME_MAX),
-    b"BY": ("shift", -TIME_MAX, TIME_MAX),
-    b"EVERY": ("period", 1, TIME_MAX),
-    b"TIMES": ("times", 1, TIME_MAX),
-    b"JITTER": ("jitter", 0, TIME_MAX),
-    b"COUNT": ("count", 1, COUNT_MAX),
-    b"BLOCK": ("timeout", 0, TIME_MAX),
-    b"LEASE": ("lease", 1, TIME_MAX),
-    b"TRIES": ("tries", 0, TRIES_MAX),
+    b"DELAY": (MS, 0, TIME_MAX),
+    b"AT": ("Unix time in milliseconds ", 0, TIME_MAX),
+    b"BY": (MS, -TIME_MAX, TIME_MAX),
+    b"EVERY": (MS, 1, TIME_MAX),
+    b"TIMES": ("", 1, TIME_MAX),
+    b"JITTER": (MS, 0, TIME_MAX),
+    b"COUNT": ("", 1, COUNT_MAX),
+    b"BLOCK": (MS, 0, TIME_MAX),
+    b"LEASE": (MS, 1, TIME_MAX),
+    b"TRIES": ("", 0, TRIES_MAX),
+}
+LIMITS = {
+    TIME_MAX: "2^53",
+    -TIME_MAX: "-2^53",
+    TRIES_MAX: "2^32 - 1",
+    COUNT_MAX: "2^63 - 1",
 }
 
 
-def not_a_number(name):
-    return "ERR %s is not an integer or out of range" % name
+def not_a_number(name, low, high, unit=""):
+    """Returns the error without the value that it quotes."""
+    low, high = (LIMITS.get(limit, limit) for limit in (low, high))
+    return "ERR %s must be an integer %sfrom %s to %s" % (name, unit, low, high)
 
 
 # Patterns of SCAN, and their meaning.
@@ -283,10 +293,10 @@ def options(words, valued=(), flags=()):
             value = words[at]
             at += 1
             if word in TIMES:
-                name, low, high = TIMES[word]
+                unit, low, high = TIMES[word]
                 value = number(value, low, high)
                 if value is None:
-                    errors.add(not_a_number(name))
+                    errors.add(not_a_number(text(word), low, high, unit))
             said[word] = value
         else:
             errors.add(SYNTAX)
@@ -331,6 +341,8 @@ class Reference:
         name = args[0].upper()
         if isinstance(reply, Error) and SYNTAX_ERROR.fullmatch(reply):
             reply = Error(SYNTAX)
+        elif isinstance(reply, Error):
+            reply = Error(VALUE.sub("", reply))
         self.before, self.after = before, after
         self.began = self.turn
         arity = ARITY[name]
@@ -477,7 +489,8 @@ class Reference:
         }
         stay.update(put)
         data = sum(len(i) + len(p) for i, p in stay.items())
-        # A limit that this does not approach does not apply.
+        # maxlen applies only if a new id is pushed, and maxbytes only if the
+        # pushed events take more bytes than those that they replace.
         more = any(i not in queue.events for i in put)
         bytes_more = sum(len(i) + len(p) for i, p in put.items()) > sum(
             len(i) + len(queue.events[i].payload)
@@ -498,7 +511,7 @@ class Reference:
             queue.fired += 1
             info = infos and infos[i]
             if info:
-                event.told(info[b"due"])
+                event.learn_due(info[b"due"])
             self.done(queue, i)
 
     def done(self, queue, i):
@@ -678,7 +691,7 @@ class Reference:
             errors.add(SYNTAX)
         count = number(words[4], 1, COUNT_MAX)
         if count is None:
-            errors.add(not_a_number("count"))
+            errors.add(not_a_number("count", 1, COUNT_MAX))
         if count is None or len(words) - 5 != 2 * count:
             errors.add(SYNTAX)
         call.errors |= errors
@@ -713,7 +726,7 @@ class Reference:
     def rede_push(self, call, ttl, payload, i):
         delay = number(ttl, 0, TIME_MAX)
         if delay is None:
-            call.errors.add(not_a_number("ttl"))
+            call.errors.add(not_a_number("ttl", 0, TIME_MAX, MS))
         self.sizes(call, [i or b""], [payload])
         queue = self.keys.get(call.key)
         there = queue is not None and i in queue.events
@@ -789,15 +802,15 @@ class Reference:
             b"tries", b"max-tries", b"lease-end", b"owner",
         )  # fmt: skip
         want(info[b"payload"] == event.payload, "payload", info)
-        event.told(info[b"due"])
-        event.told_missed(info[b"missed"])
+        event.learn_due(info[b"due"])
+        event.learn_missed(info[b"missed"])
         want(info[b"period"] == event.period, "period", info, event.period)
         want(info[b"times"] == event.times, "times", info, event.times)
         self.state(event, info[b"state"])
         want(info[b"tries"] == event.made, "tries", info, event.made)
         want(info[b"max-tries"] == event.most, "max-tries", info, event.most)
         want(info[b"owner"] == event.owner, "owner", info, event.owner)
-        event.told_end(info[b"lease-end"])
+        event.learn_end(info[b"lease-end"])
 
     def state(self, event, state):
         states = event.states(self.before, self.after)
@@ -922,13 +935,13 @@ class Reference:
         return ids
 
     def check_info(self, event, info):
-        event.told(info[b"due"])
+        event.learn_due(info[b"due"])
         late = info[b"late"]
         # After the end of a lease: since then, or since it was due.
         low, high = self.before - event.last, self.after - event.lo
         want(max(0, low) <= late <= high, "late", late, low, high)
         want(info[b"period"] == event.period, "period", info)
-        # Remaining times, including this one; missed ones as just found.
+        # times includes this delivery; missed, the periods since it was due.
         want(info[b"times"] == event.times, "times", info, event.times)
         low, high = event.missed
         if event.period and event.times != 1:
@@ -1023,8 +1036,9 @@ class Reference:
 
     def next_range(self, queue):
         """Returns the milliseconds until the next event: (minimum, maximum),
-        and -1 if there is none. The end of a lease counts even if the event is
-        dead then, as far as known before."""
+        and -1 if there is none. The end of a lease counts even if the event
+        will be dead then. An event that is already dead may still count,
+        because a call examines a limited number of events."""
         before, after = self.before, self.after
         events = [
             (e.first, e.last, e.states(before, after))
@@ -1094,7 +1108,7 @@ class Reference:
         ms = said.get(b"LEASE") or queue.lease or self.lease
         for i, _, token, tries, due in call.reply:
             event = queue.events[i]
-            event.told(due)
+            event.learn_due(due)
             event.made += 1
             event.most = event.most or queue.tries or self.tries
             want(tries == event.made, "tries", tries, event.made)
@@ -1105,14 +1119,15 @@ class Reference:
             queue.redelivered += event.made > 1
 
     def new_token(self, key, queue, token):
-        """Tokens of a key increase, even after it was deleted, and by the
-        minimum after the time at which they are issued."""
+        """Tokens of a key increase, even after it was deleted. A token is at
+        least the time at which it was issued, in units of 1/1024 ms, and at
+        most 16 above the greatest earlier token or that time."""
         last = max(queue.token, self.tokens.get(key, 0))
         want(isinstance(token, int), "token", token)
         want(token > last, "tokens do not grow", token, last)
         want(token >= self.before * 1024, "a token of the past", token)
-        # A key without tokens begins above all others; the last bits are those
-        # of the process.
+        # The first token of a key exceeds all tokens of other keys, too. Up to
+        # 15 numbers are skipped: the last four bits depend on the process.
         most = max(self.greatest, queue.token, self.after * 1024) + 16
         want(token <= most, "token", token, most)
         queue.token = self.tokens[key] = token
@@ -1127,7 +1142,7 @@ class Reference:
     def token_of(self, call, word):
         token = number(word, 0, COUNT_MAX)
         if token is None:
-            call.errors.add(not_a_number("token"))
+            call.errors.add(not_a_number("token", 0, COUNT_MAX))
         return token
 
     def do_lawn_ack(self, call):
@@ -1161,8 +1176,9 @@ class Reference:
             delay = said.get(b"DELAY", 0)
             queue = self.keys[call.key]
             if event.used_up() or event.period:
-                # No client has the token, and its lease ends after the delay,
-                # or now; so a recurring event keeps its time.
+                # The event stays leased, with a token that no client has, so
+                # a recurring event keeps its due time. The lease ends after
+                # the delay, or now if no tries are left.
                 delay = 0 if event.used_up() else delay
                 event.lease(
                     UNKNOWN_TOKEN,
@@ -1190,7 +1206,7 @@ class Reference:
             return
         ms = said[b"LEASE"]
         event.lease(token, self.before + ms, self.after + ms)
-        event.told_end(call.reply)
+        event.learn_end(call.reply)
 
     # SINKS
 
@@ -1211,7 +1227,7 @@ class Reference:
                 at += 1
             maxlen = number(b"".join(words[at : at + 1]), 1, COUNT_MAX)
             if maxlen is None:
-                call.errors |= {not_a_number("maxlen"), SYNTAX}
+                call.errors |= {not_a_number("MAXLEN", 1, COUNT_MAX), SYNTAX}
             at += 1
         if words[at : at + 1] and words[at].upper() == b"DEADLETTER":
             dead = b"".join(words[at + 1 : at + 2])
@@ -1245,7 +1261,7 @@ class Reference:
                 "period", event.period, "times", event.times, "tries",
                 event.made, event.most, "token", event.token,
             )  # fmt: skip
-            event.told(int(entry[b"due"]))
+            event.learn_due(int(entry[b"due"]))
             states = event.states(0, after)
             if b"tries" in entry:
                 want(b"dead" in states, "handed what is not dead", states)
@@ -1256,13 +1272,13 @@ class Reference:
                 want(b"due" in states, "handed what is not due", states)
                 queue.handed += 1
                 queue.fired += 1
-            # The time within the interval is unknown; n is the number of
-            # periods since.
+            # The event was delivered at an unknown time since it was available;
+            # n is the number of periods until then.
             self.before = event.first
             due, missed = event.lo, event.missed
             if not self.done(queue, i) and b"n" in entry:
                 count = int(entry[b"n"])
-                event.told(due + count * event.period)
+                event.learn_due(due + count * event.period)
                 event.missed = [m + count - 1 for m in missed]
         if queue is not None and queue.idle():
             del self.keys[key]
@@ -1274,7 +1290,7 @@ class Reference:
         call.errors.discard(WRONGTYPE)
         call.errors.discard(LONG_KEY)
         if count is None:
-            call.errors.add(not_a_number("number of partitions"))
+            call.errors.add(not_a_number("number of partitions", 1, 16384))
         if call.refused():
             return
         want(call.reply == crc16(call.args[1]) % count, "part", call.reply)

@@ -90,7 +90,7 @@ def many_at_once_are_one_add():
 
 
 @case
-def what_leaves_is_written_as_one_del():
+def removed_events_are_written_as_one_del():
     with Aof() as aof:
         aof.new('LAWN.MPUSH', 'k', 'DELAY', FAR, 4, *'aabbccdd')
         equal(aof.new('LAWN.CANCEL', 'k', 'a', 'x', 'b'),
@@ -105,7 +105,7 @@ def what_leaves_is_written_as_one_del():
 
 
 @case
-def a_poll_that_waited_is_written_as_what_it_took():
+def a_poll_that_waited_is_written_as_the_events_it_took():
     with Aof() as aof:
         waiter = aof.server.client()
         aof.server.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
@@ -153,7 +153,7 @@ def a_lease_is_written_with_its_token_and_its_end():
 
 
 @case
-def the_end_of_a_lease_and_what_changes_nothing_are_not_written():
+def the_end_of_a_lease_and_commands_without_effect_are_not_written():
     with Aof() as aof:
         aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1)
         token = aof.client.call('LAWN.LEASE', 'k', 'me', 'LEASE', 2)[0][2]
@@ -173,7 +173,7 @@ def the_end_of_a_lease_and_what_changes_nothing_are_not_written():
 
 
 @case
-def an_ack_of_what_repeats_is_written_with_its_next_time():
+def an_ack_of_a_repeating_event_is_written_with_its_next_time():
     with Aof() as aof:
         aof.new('LAWN.PUSH', 'k', 'r', 'p', 'AT', 1, 'EVERY', FAR, 'TIMES', 3,
                 'TRIES', 4)
@@ -187,7 +187,7 @@ def an_ack_of_what_repeats_is_written_with_its_next_time():
 
 
 @case
-def a_lease_that_waited_is_written_as_what_it_got():
+def a_lease_that_waited_is_written_as_the_events_it_returned():
     with Aof() as aof:
         waiter = aof.server.client()
         aof.server.waits(waiter, 'LAWN.LEASE', 'k', 'me', 'BLOCK', 0)
@@ -200,7 +200,7 @@ def a_lease_that_waited_is_written_as_what_it_got():
 
 
 @case
-def a_sink_and_what_it_takes_are_written_together():
+def a_sink_and_the_events_it_takes_are_written_together():
     """The entry and the removal are in one transaction [G4]."""
     with Aof() as aof:
         equal(aof.new('LAWN.SINK', 'k', 'STREAM', 'out', 'MAXLEN', '~', 99,
@@ -244,7 +244,7 @@ def an_event_that_repeats_is_written_with_its_next_time():
 
 
 @case
-def other_changes_are_written_as_what_they_did():
+def other_changes_are_written_as_their_effects():
     with Aof() as aof:
         aof.new('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', FAR)
         equal(aof.new('LAWN.UPDATE', 'k', 'i', 'new'),
@@ -268,7 +268,7 @@ def other_changes_are_written_as_what_they_did():
 
 
 @case
-def what_is_dropped_is_deleted_before_what_is_added():
+def a_dropped_event_is_deleted_before_the_new_one_is_added():
     with Aof() as aof:
         aof.new('LAWN.CONFIG', 'k', 'SET', 'maxlen', 2, 'overflow',
                 'drop-oldest')
@@ -279,7 +279,7 @@ def what_is_dropped_is_deleted_before_what_is_added():
 
 
 @case
-def what_changes_nothing_writes_nothing():
+def commands_without_effect_write_nothing():
     with Aof() as aof:
         aof.new('LAWN.PUSH', 'k', 'i', 'p', 'AT', 2**50)
         aof.new('LAWN.PUSH', 'k', 'due', 'p', 'AT', 1)
@@ -508,7 +508,7 @@ def the_file_can_be_rewritten_while_events_come_and_go():
 
 
 @case
-def after_a_restart_events_fire_and_ids_go_on():
+def after_a_restart_events_fire_and_ids_continue():
     with Server('appendonly', 'yes', 'appendfsync', 'always',
                 'aof-use-rdb-preamble', 'no') as server:
         client = server.client()
@@ -620,7 +620,7 @@ def a_promoted_replica_fires():
 
 
 @case
-def a_promoted_replica_reports_what_is_due_by_itself():
+def a_promoted_replica_reports_due_events_without_a_command():
     """Without any query: the tick of the new master finds it, also events that
     were due before."""
     for when in (('DELAY', 60), ('AT', 1)):
@@ -665,7 +665,7 @@ def a_replica_notifies_no_client_and_lets_none_wait():
 
 
 @case
-def a_server_that_starts_again_reports_what_is_due():
+def a_restarted_server_reports_due_events():
     for preamble in ('yes', 'no'):
         with Server('appendonly', 'yes', 'appendfsync', 'always',
                     'aof-use-rdb-preamble', preamble) as server:
@@ -689,7 +689,7 @@ def a_server_that_starts_again_reports_what_is_due():
 
 
 @case
-def a_master_that_becomes_a_replica_sends_its_waiters_away():
+def a_master_that_becomes_a_replica_unblocks_its_waiting_clients():
     with Server() as master, Server() as other:
         waiter = other.client()
         other.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
@@ -738,7 +738,7 @@ def random_traffic_is_the_same_on_the_replica():
 
 
 @case
-def a_full_resynchronisation_brings_everything():
+def a_full_resynchronization_transfers_everything():
     for diskless, load in (('no', 'disabled'), ('yes', 'disabled'),
                            ('yes', 'swapdb'), ('yes', 'on-empty-db')):
         with Server('repl-diskless-sync', diskless) as master:
@@ -765,7 +765,7 @@ def a_full_resynchronisation_brings_everything():
 
 
 @case
-def an_aborted_resynchronisation_keeps_what_was_there():
+def an_aborted_resynchronization_keeps_the_old_keys():
     """swapdb with a master that fails in the middle."""
     with Server('repl-diskless-sync', 'yes', 'rdb-key-save-delay', 1000,
                 'rdbcompression', 'no') as master:
@@ -818,7 +818,7 @@ LAGGING = ('repl-diskless-sync', 'yes', 'repl-backlog-size', '16kb',
 
 
 @case
-def a_resynchronisation_beside_the_old_keys_brings_everything():
+def a_resynchronization_next_to_the_old_keys_transfers_everything():
     with Server(*LAGGING) as master:
         master.call('LAWN.PUSH', 'old', 'i', 'p', 'DELAY', FAR)
         master.call('LAWN.PUSH', 'both', 'i', 'p', 'DELAY', FAR)
@@ -850,7 +850,7 @@ def a_resynchronisation_beside_the_old_keys_brings_everything():
 
 
 @case
-def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
+def a_resynchronization_next_to_the_old_keys_that_fails_keeps_them():
     """For a while each name has two values, and the old ones, which are due
     earlier, remain."""
     count = 1000
@@ -889,7 +889,7 @@ def a_resynchronisation_beside_the_old_keys_that_fails_keeps_them():
 # NO WRITES NOW
 
 @case
-def a_paused_server_keeps_events_until_it_goes_on():
+def a_paused_server_keeps_events_until_it_resumes():
     for kind in ('WRITE', 'ALL'):
         for with_replica in (False, True):
             with Server() as master:
@@ -899,8 +899,8 @@ def a_paused_server_keeps_events_until_it_goes_on():
                 master.waits(waiter, 'LAWN.POLL', 'k', 'BLOCK', 0)
                 before = int(master.lawn()['deferred_by_pause'])
                 paused = now_ms()
-                # A pause of writes lasts until it is ended explicitly; the
-                # others cannot be.
+                # CLIENT UNPAUSE ends a pause of writes. A pause of all
+                # commands delays that command, too, so it must be short.
                 length = 600000 if kind == 'WRITE' else 150
                 control.multi(
                     ('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
@@ -926,7 +926,7 @@ def a_paused_server_keeps_events_until_it_goes_on():
 
 
 @case
-def what_a_pause_held_up_is_reported_once_and_is_not_late():
+def events_delayed_by_a_pause_are_reported_once_and_not_as_late():
     """The pause is an hour, by a clock that is set."""
     hour = 3600000
     with clocked() as (server, step):
@@ -970,7 +970,7 @@ def the_end_of_a_pause_by_hand_wakes_soon():
 
 
 @case
-def what_comes_in_the_same_breath_as_a_pause_waits_for_its_end():
+def an_event_made_due_together_with_a_pause_waits_for_its_end():
     """A transaction makes an event due and then pauses: the waiting client
     would be served while writes are not accepted."""
     for change in (('LAWN.PUSH', 'k', 'i', 'p', 'AT', 1),
@@ -1063,7 +1063,7 @@ def writers_that_were_held_up_in_a_pause_wake_waiters_after_it():
 
 
 @case
-def a_failover_moves_the_events_and_crashes_nobody():
+def a_failover_moves_the_events_and_crashes_no_server():
     for turn in range(2):
         with Server() as master:
             replica = replica_of(master)

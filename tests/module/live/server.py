@@ -142,6 +142,33 @@ def missing(word):
     return syntax(f": missing argument of '{word}'")
 
 
+def integer(low, high, what=''):
+    return f'an integer {what}from {low} to {high}'
+
+
+def milliseconds(low):
+    return integer(low, '2^53', 'number of milliseconds ')
+
+
+RANGES = {
+    'DELAY': milliseconds(0), 'JITTER': milliseconds(0),
+    'BLOCK': milliseconds(0), 'ttl': milliseconds(0),
+    'EVERY': milliseconds(1), 'LEASE': milliseconds(1),
+    'BY': milliseconds('-2^53'),
+    'AT': integer(0, '2^53', 'Unix time in milliseconds '),
+    'TIMES': integer(1, '2^53'), 'TRIES': integer(0, '2^32 - 1'),
+    'COUNT': integer(1, '2^63 - 1'), 'count': integer(1, '2^63 - 1'),
+    'MAXLEN': integer(1, '2^63 - 1'), 'token': integer(0, '2^63 - 1'),
+    'number of partitions': integer(1, 16384),
+}
+
+
+def no_number(name, value):
+    """The error for an argument that is not a number of its range."""
+    shown = str(value).replace('\0', '?')
+    return error(f"ERR {name} must be {RANGES[name]}, not '{shown}'")
+
+
 def null(client):
     """The bytes of a null in the client's protocol."""
     return b'$-1\r\n' if client.protocol == 2 else b'_\r\n'

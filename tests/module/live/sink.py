@@ -93,7 +93,7 @@ def caught_up(master, replica):
 # EACH KIND
 
 @case
-def a_stream_gets_what_is_due_and_a_group_reads_it():
+def a_stream_gets_due_events_and_a_group_reads_them():
     server = shared()
     server.call('XGROUP', 'CREATE', 's', 'g', '$', 'MKSTREAM')
     reader = server.client()
@@ -115,7 +115,7 @@ def a_stream_gets_what_is_due_and_a_group_reads_it():
 
 
 @case
-def all_is_handed_on_in_the_order_of_times():
+def all_events_are_delivered_in_the_order_of_times():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     delays = [40, 10, 30, 0, 20, 15]
@@ -126,7 +126,7 @@ def all_is_handed_on_in_the_order_of_times():
 
 
 @case
-def a_list_gets_payloads_and_who_waits_there_is_woken():
+def a_list_gets_payloads_and_wakes_its_waiting_clients():
     server = shared()
     reader = server.client()
     server.waits(reader, 'BLPOP', 'l', 0)
@@ -162,7 +162,7 @@ def a_stream_is_kept_short():
 
 
 @case
-def what_repeats_is_handed_on_each_time():
+def a_repeating_event_is_delivered_each_time():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     server.call('LAWN.PUSH', 'k', 'a', 'x', 'DELAY', 1, 'EVERY', 7, 'TIMES', 4)
@@ -174,7 +174,7 @@ def what_repeats_is_handed_on_each_time():
 
 
 @case
-def a_sink_that_is_set_gets_what_was_due_already():
+def a_new_sink_gets_the_events_that_are_already_due():
     server = shared()
     server.call('LAWN.PUSH', 'k', 'a', 'x', 'DELAY', 0)
     server.call('LAWN.PUSH', 'k', 'b', 'x', 'DELAY', FAR)
@@ -183,7 +183,7 @@ def a_sink_that_is_set_gets_what_was_due_already():
 
 
 @case
-def a_paused_key_keeps_what_it_has():
+def a_paused_key_keeps_its_events():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     server.call('LAWN.PAUSE', 'k')
@@ -297,7 +297,7 @@ def a_replica_has_the_same_stream_and_hands_on_nothing_itself():
 
 
 @case
-def a_promoted_replica_goes_on():
+def a_promoted_replica_continues():
     with Server() as master, Server() as replica:
         follow(replica, master)
         master.call('LAWN.SINK', 'k', 'STREAM', 's', 'DEADLETTER', 'd')
@@ -392,7 +392,7 @@ def refusals_become_rare():
 
 
 @case
-def who_waits_gets_what_the_sink_does_not_take():
+def a_waiting_client_gets_events_that_the_sink_does_not_take():
     server = shared()
     server.call('SET', 's', 'in the way')
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
@@ -403,7 +403,7 @@ def who_waits_gets_what_the_sink_does_not_take():
 
 
 @case
-def who_waits_at_a_key_with_a_sink_leaves_it_to_that():
+def a_client_that_waits_at_a_key_with_a_sink_gets_nothing():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     client = server.client()
@@ -457,7 +457,7 @@ def too_few_replicas_hold_it_back():
 
 
 @case
-def a_pause_of_writes_holds_everything_back_and_kills_nobody():
+def a_pause_of_writes_delays_everything_and_crashes_no_server():
     with Server('appendonly', 'yes') as server, Server() as replica:
         follow(replica, server)
         server.call('LAWN.SINK', 'k', 'STREAM', 's', 'DEADLETTER', 'd')
@@ -492,7 +492,7 @@ def a_pause_of_writes_holds_everything_back_and_kills_nobody():
 
 
 @case
-def a_sink_that_is_deleted_or_expires_is_made_anew():
+def a_sink_that_is_deleted_or_expires_is_created_again():
     server = shared()
     server.call('LAWN.SINK', 'k', 'STREAM', 's')
     server.call('LAWN.PUSH', 'k', 'a', 'x', 'DELAY', 0)
@@ -586,7 +586,7 @@ def dead_letters_outlive_a_reload():
 # DEAD LETTERS
 
 @case
-def what_nobody_could_do_is_a_dead_letter():
+def an_event_without_tries_left_becomes_a_dead_letter():
     server = shared()
     server.call('CONFIG', 'SET', 'notify-keyspace-events', 'Kd')
     listener = server.client()
@@ -631,7 +631,7 @@ def a_wrong_place_for_dead_letters_does_not_hinder_the_sink():
 
 
 @case
-def what_is_due_and_what_is_dead_go_each_its_way_in_one_tick():
+def due_and_dead_events_are_each_delivered_in_one_tick():
     server = shared()
     server.call('LAWN.MPUSH', 'k', 'DELAY', 0, 2, 'a', 'x', 'b', 'y')
     server.call('LAWN.CONFIG', 'k', 'SET', 'tries', 1)
@@ -663,7 +663,7 @@ def a_stream_without_a_name_is_not_that_of_the_dead_letters():
 
 
 @case
-def one_event_wakes_one_of_many_in_the_order_of_their_coming():
+def one_event_wakes_one_of_many_in_the_order_of_arrival():
     server = shared()
     waiters = [server.client() for _ in range(60)]
     for i, client in enumerate(waiters):
@@ -689,7 +689,7 @@ def one_event_wakes_one_of_many_in_the_order_of_their_coming():
 
 
 @case
-def the_end_of_a_lease_wakes_who_waits():
+def the_end_of_a_lease_wakes_waiting_clients():
     server = shared()
     for command in (('LAWN.LEASE', 'k', 'you', 'LEASE', 30, 'BLOCK', 0),
                     ('LAWN.POLL', 'k', 'BLOCK', 0)):
@@ -750,7 +750,7 @@ def many_are_handed_on_while_clients_are_served():
 
 
 @case
-def what_a_tick_leaves_is_gone_on_with_at_once():
+def events_that_a_tick_leaves_are_processed_at_once():
     """Not a millisecond later, by the ids of the stream; repeated on a busy
     machine."""
     def at_once():
@@ -788,7 +788,7 @@ def large_payloads_stop_at_the_end_of_memory():
 # PERMISSIONS
 
 @case
-def a_user_needs_permission_for_where_it_goes():
+def a_user_needs_permission_for_the_sink():
     server = shared()
     server.call('ACL', 'SETUSER', 'u', 'reset', 'on', 'nopass', '+lawn.sink',
                 '+lawn.push', '+ping', '+echo', '~k', '~ok*', '%R~read',
@@ -821,7 +821,7 @@ def a_user_needs_permission_for_where_it_goes():
 
 
 @case
-def a_script_sets_no_sink_as_nobody_knows_whose_it_is():
+def a_script_sets_no_sink_because_its_user_is_unknown():
     server = shared()
     server.call('ACL', 'SETUSER', 'u', 'reset', 'on', 'nopass', '+@all', '~u:*',
                 'resetchannels')
@@ -876,7 +876,7 @@ def the_keys_of_a_sink_are_known():
 # THE CLOCK
 
 @case
-def a_clock_that_is_set_back_holds_up_no_sink():
+def a_clock_that_is_set_back_does_not_delay_a_sink():
     server, clock = shared_clock()
     server.call('CONFIG', 'SET', 'lawn.tick-budget-events', 100)
     server.call('LAWN.SINK', 'k', 'STREAM', 's', 'DEADLETTER', 'd')
@@ -907,7 +907,7 @@ def a_clock_that_is_set_back_holds_up_no_sink():
 # memory accesses: memcheck.py runs these cases that way.
 
 @case
-def a_key_that_goes_meanwhile_by_its_time_is_left_alone():
+def a_key_that_expires_during_a_drain_is_left_alone():
     server = shared()
     client = server.client()
     for trial in range(30):
@@ -931,7 +931,7 @@ def a_key_that_goes_meanwhile_by_its_time_is_left_alone():
 
 
 @case
-def a_key_that_goes_meanwhile_to_the_name_of_its_sink_is_refused():
+def a_key_that_was_renamed_to_its_sink_is_refused():
     server = shared()
     for words in (('STREAM', 's'), ('LIST', 's'), ('NONE', 'DEADLETTER', 's')):
         server.call('FLUSHALL')
@@ -986,7 +986,7 @@ def use_all(server):
 
 
 @case
-def a_key_that_goes_meanwhile_by_another_module_is_left_alone():
+def a_key_that_another_module_removes_during_a_drain_is_left_alone():
     acts = (('DEL', 'k'), ('UNLINK', 'k'), ('RENAME', 'k', 'elsewhere'),
             ('SET', 'k', 'x'), ('LAWN.CANCEL', 'k', 'a', 'b', 'c', 'last'),
             ('LAWN.POLL', 'k'), ('FLUSHDB', 'ASYNC'), ('SWAPDB', 0, 1),
@@ -1011,7 +1011,7 @@ def a_key_that_goes_meanwhile_by_another_module_is_left_alone():
 
 
 @case
-def a_key_that_goes_meanwhile_elsewhere_hands_on_each_event_once():
+def a_key_that_is_moved_during_a_drain_delivers_each_event_once():
     """Another module gives the key another name or database during a drain. The
     sink has each event once [G4], as has the append-only file."""
     moves = ((('RENAME', 'k', 'elsewhere'), 0, 'elsewhere'),
@@ -1047,7 +1047,7 @@ def a_key_that_goes_meanwhile_elsewhere_hands_on_each_event_once():
 
 
 @case
-def a_key_that_goes_meanwhile_to_another_database_is_seen_to_there():
+def a_key_swapped_to_another_database_during_a_drain_is_drained_there():
     with tempfile.TemporaryDirectory() as folder:
         path = thief(folder)
         with Server() as server:

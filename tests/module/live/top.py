@@ -32,13 +32,13 @@ def run(*args, status=0, **environment):
     return done.stdout.decode(), done.stderr.decode()
 
 
-def told(*args, **more):
+def once_json(*args, **more):
     return json.loads(run('--once', '--json', *args, **more)[0])
 
 
 def queues(*args, **more):
     """Returns key -> queue; a key that is printed twice is an error."""
-    found = told(*args, **more)['queues']
+    found = once_json(*args, **more)['queues']
     names = [queue['key'] for queue in found]
     equal(sorted(set(names)), sorted(names))
     return dict(zip(names, found))
@@ -183,7 +183,7 @@ def another_database_is_looked_into():
 
 
 @case
-def passwords_and_permissions_are_as_the_manual_says():
+def passwords_and_permissions_are_as_documented():
     with Server() as one:
         client = one.client()
         equal(client.call('CONFIG', 'SET', 'requirepass', 'secret'), OK)
@@ -236,7 +236,7 @@ def a_replica_is_reported_as_one():
         master.call('LAWN.PUSH', 'jobs', 1, 'x', 'DELAY', FAR)
         equal(replica.call('REPLICAOF', '127.0.0.1', master.port), OK)
         wait_until(lambda: replica.call('DBSIZE') == 1, 'it has the key')
-        found = told(url(master), url(replica))
+        found = once_json(url(master), url(replica))
         equal([one['role'] for one in found['servers']],
               ['master', 'replica'])
         equal([queue['key'] for queue in found['queues']], ['jobs', 'jobs'])
@@ -291,7 +291,7 @@ def one_url_shows_all_masters_of_a_cluster():
         equal({key: queue['server'].replace('localhost', '127.0.0.1')
                for key, queue in found.items()}, dict(sorted(
                    keys.items(), key=lambda item: list(found).index(item[0]))))
-        equal(len(told(*urls)['servers']), 3)
+        equal(len(once_json(*urls)['servers']), 3)
     text = run('--once', url(nodes[0]))[0]
     assert 'all  60 queues, 60 events' in text, text
     with Watch(url(nodes[0])) as watch:
@@ -318,7 +318,7 @@ def a_replica_of_a_cluster_leads_to_its_master():
         'it follows')
     nodes[0].call('LAWN.PUSH', 'jobs', 1, 'x', 'DELAY', FAR)
     wait_until(lambda: replica.call('DBSIZE') == 1, 'it has the key')
-    found = told(url(replica))
+    found = once_json(url(replica))
     equal([queue['server'] for queue in found['queues']],
           [f'127.0.0.1:{nodes[0].port}'])
     equal([one['role'] for one in found['servers']], ['replica', 'master'])

@@ -322,7 +322,7 @@ def main():
     dice = random.Random(options.seed)
     history = History(dice, options.bytes + 8 * 1024)
 
-    def what_is_whole_in_a_cut_file_of_commands_is_loaded():
+    def complete_commands_of_a_cut_append_only_file_are_loaded():
         cut_aof(history, options)
 
     def a_cut_dump_file_is_refused():
@@ -333,7 +333,7 @@ def main():
 
     server.attempt_all(
         (
-            what_is_whole_in_a_cut_file_of_commands_is_loaded,
+            complete_commands_of_a_cut_append_only_file_are_loaded,
             a_cut_dump_file_is_refused,
             a_damaged_file_is_refused_or_works,
         )

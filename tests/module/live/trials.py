@@ -38,7 +38,7 @@ class Trial:
             if worker.problem:
                 raise worker.problem
 
-    def go_on(self, pushes=300):
+    def wait_for_pushes(self, pushes=300):
         """Waits until this number of further pushes was answered, and some were
         delivered."""
         pushed, heard = self.ledger.waits_for()
@@ -97,7 +97,7 @@ class Scenarios:
         self.cases = []
         self.seed = self.rounds = 1
 
-    def tell(self, name, counts, seconds):
+    def print_counts(self, name, counts, seconds):
         print(f'counted {server.KIND}{self.what}, {name}: {counts.text()}; '
               f'{seconds:.1f} s', flush=True)
 
@@ -113,7 +113,7 @@ class Scenarios:
                 for turn in range(self.rounds):
                     counts.add(self._round(make, does, turn, lossless))
                 self.total.add(counts)
-                self.tell(f'{name}, {self.rounds} times', counts,
+                self.print_counts(f'{name}, {self.rounds} times', counts,
                           time.monotonic() - began)
                 assert not counts.faults, counts.faults[:5]
                 assert counts.pushed and counts.delivered
@@ -124,9 +124,9 @@ class Scenarios:
     def _round(self, make, does, turn, lossless):
         trial = make(f'{self.seed} {does.__name__} {turn}')
         try:
-            trial.go_on()
+            trial.wait_for_pushes()
             does(trial)
-            trial.go_on()
+            trial.wait_for_pushes()
             counts = trial.end()
         finally:
             trial.stop()
@@ -136,9 +136,9 @@ class Scenarios:
             counts.faults.append(f'something came {counts.latest} ms late')
         return counts
 
-    def told(self, *seen):
+    def print_totals(self, *seen):
         """Prints the totals. These counts must not be zero: what never occurs
         is not tested."""
-        self.tell('all', self.total, 0)
+        self.print_counts('all', self.total, 0)
         for name in seen:
             assert getattr(self.total, name), f'never seen: {name}'

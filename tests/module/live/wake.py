@@ -276,7 +276,7 @@ class Stress:
 def main():
     options = server.arguments(__doc__, seed=1, rounds=100)
 
-    def who_waits_is_woken_whatever_happens_to_its_key():
+    def a_waiting_client_is_woken_whatever_happens_to_its_key():
         stress = Stress(options.seed)
         began = time.monotonic()
         try:
@@ -297,7 +297,7 @@ def main():
                 )
             )  # fmt: skip
 
-    server.attempt_all([who_waits_is_woken_whatever_happens_to_its_key])
+    server.attempt_all([a_waiting_client_is_woken_whatever_happens_to_its_key])
 
 
 if __name__ == "__main__":

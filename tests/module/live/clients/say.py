@@ -7,7 +7,7 @@ import redis
 server = redis.Redis(port=int(sys.argv[1]))
 
 
-def say(*words):
+def send(*words):
     try:
         answer = server.execute_command(*words)
     except redis.exceptions.ResponseError as error:
@@ -25,4 +25,4 @@ def show(answer):
 
 
 for line in sys.stdin:
-    say(*line.split())
+    send(*line.split())
