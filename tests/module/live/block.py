@@ -434,7 +434,7 @@ def waiting_ends_after_its_time_with_an_empty_array():
 def a_client_whose_wait_timed_out_takes_nothing():
     """Its timeout passes at the moment at which an event becomes due; the
     timeout is handled first."""
-    with Server('appendonly', 'yes') as server:
+    with Server('appendonly', 'yes', 'appendfsync', 'always') as server:
         client = waiter(server, 'LAWN.POLL', 'k', 'BLOCK', 60)
         server.control.pipe([('LAWN.PUSH', 'k', 'i', 'p', 'DELAY', 5),
                              ('DEBUG', 'SLEEP', '0.15')])

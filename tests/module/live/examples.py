@@ -368,7 +368,9 @@ def a_worker_waits_for_a_server_that_refuses_to_write():
 @case
 def a_worker_may_start_before_its_server_and_outlive_it():
     with Jobs() as jobs:
-        jobs.one = server.Server('appendonly', 'yes')
+        # With `everysec` the server may hold back writes during an fsync, and a kill
+        # loses them.
+        jobs.one = server.Server('appendonly', 'yes', 'appendfsync', 'always')
         try:
             jobs.one.kill()
             done = subprocess.run(
@@ -381,8 +383,9 @@ def a_worker_may_start_before_its_server_and_outlive_it():
             jobs.one.start()
             first = jobs.script('true')
             worker.expect_output(f' {first}: done at try 1')
-            second = jobs.script('true', '--delay', 200)
+            second = jobs.script('true', '--delay', 10**9)
             jobs.one.restart(kill=True)
+            assert jobs.one.call('LAWN.TOUCH', KEY, second, 'DELAY', 0), 'the push is lost'
             worker.expect_output(f' {second}: done at try 1')
             worker.stop()
         finally:
