@@ -27,19 +27,19 @@
  * base and this one is; or no slot of the level is marked.
  *
  * @proof index_mark_4
- * @flags -DSLOT_BITS=4
+ * @flags -DSLOT_BITS=4 --arrays-uf-always
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
  * @proof index_mark_6
- * @flags -DSLOT_BITS=6
+ * @flags -DSLOT_BITS=6 --arrays-uf-always
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
  * @proof index_mark_7
- * @flags -DSLOT_BITS=7
+ * @flags -DSLOT_BITS=7 --arrays-uf-always
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
  * @proof index_mark_8
- * @flags -DSLOT_BITS=8
+ * @flags -DSLOT_BITS=8 --arrays-uf-always
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
  * Adding a time to a slot, and clearing a slot: the slot's mark, and no other
