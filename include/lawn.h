@@ -1,23 +1,24 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
- * A lawn is a set of timers that the caller owns. The TTL of a timer is the
- * time from its start to its deadline. A timer is running from its start until
- * it fires or is stopped; otherwise it is idle. lawn_mow() fires due timers: it
- * calls a callback for each running timer whose deadline has been reached. A
- * call of lawn_mow() is called a mow. lawn(7) describes when to use a lawn.
+ * A lawn is a set of timers. The memory of each timer belongs to the caller.
+ * The TTL of a timer is the time from its start to its deadline. A timer is
+ * running from its start until it fires or is stopped; otherwise it is idle. A
+ * mow, which is a call of lawn_mow(), fires due timers: it calls a callback for
+ * each running timer whose deadline has been reached. lawn(7) describes when to
+ * use a lawn.
  *
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
- * An index over the heads of the blades finds the earliest deadline, regardless
- * of the number of TTLs. The number of blades is limited. A timer that is not
- * on a blade is unqueued: it is linked directly into the index.
+ * The number of blades is limited; a timer that is not on a blade is unqueued.
+ * An index finds the earliest deadline, regardless of the number of TTLs. Its
+ * entries are the blades and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
  *
  *     struct connection {
  *         int id;
- *         struct lawn_timer idle; // embedded in your object; zero-initialize it
+ *         struct lawn_timer idle; // embedded; zero-initialize it
  *     };
  *
  *     static void hang_up(struct lawn_timer *timer, void *arg)
@@ -34,20 +35,21 @@
  *
  * TIME
  *
- * Time is a uint64_t count of ticks. The caller chooses the unit and the
- * origin. A lawn does not read a clock. Its time is the greatest time that it
- * received in its options, from lawn_set_now() or from lawn_mow(). TTLs count
- * from that time, so call lawn_set_now() after a pause, before starting timers.
- * The cost of a call does not depend on how far time advanced.
+ * Time is a uint64_t count of ticks; the last tick is LAWN_NEVER - 1. The
+ * caller chooses the unit and the origin. A lawn does not read a clock. Its
+ * time is the greatest time that it received in its options, from
+ * lawn_set_now() or from lawn_mow(). TTLs count from that time: if the thread
+ * has waited since the last mow, call lawn_set_now() before starting timers.
  *
  * PROMISES
  *
- * Assertions, tests and proofs refer to these numbers.
+ * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now, except at the last
- *       tick (see lawn_mow()); lawn_next() never returns a time after the
- *       earliest deadline, and lawn_next_exact() returns that deadline.
+ *       not halted, no running timer has a deadline <= now, except those that
+ *       callbacks started at the last tick; lawn_next() never returns a time
+ *       after the earliest deadline, and lawn_next_exact() returns that
+ *       deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
@@ -64,8 +66,8 @@
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
- *       most 448 index entries; so does lawn_next_timer(), apart from entries
- *       of blades whose first timer was stopped or restarted.
+ *       most 448 index entries; lawn_next_timer() examines at most 448, not
+ *       counting those of blades whose first timer was stopped or restarted.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -75,8 +77,8 @@
  *       was freed or overwritten while running; it detects (b) and (c) when a
  *       call accesses that timer or its neighbor in a list.
  *
- * The default build defines NDEBUG and has no such checks, because they would
- * slow down each start and stop. In that build a mow inside a mow does nothing.
+ * The default build defines NDEBUG and has no such checks, because they slow
+ * down each start and stop. In it a mow inside a mow does nothing.
  *
  * THREADS
  *
@@ -114,28 +116,27 @@ struct lawn_link {
     struct lawn_link *prev;
 };
 
-/* A timer: 24 bytes, embedded in an object of the caller. A timer of all-zero
- * bytes is idle. The fields are private. Do not copy or free a running timer.
- * If you move one, call lawn_moved(). */
+/* A timer: 24 bytes, embedded in an object of the caller. All-zero bytes are an
+ * idle timer. The fields are private. Do not copy or free a running timer. If
+ * you move one, call lawn_moved(). */
 struct lawn_timer {
     struct lawn_link link;
     uint64_t deadline;
 };
 
-/* Callback of lawn_mow(), called for each timer that fires; arg is the argument
- * of lawn_mow(). The timer is idle [P6]: the callback may start it again or
- * free it. It must stop any other timer before freeing it. The callback may
- * call all functions on the lawn except lawn_mow() and lawn_free(). */
+/* Callback of lawn_mow() for a timer that fires; arg is the argument of
+ * lawn_mow(). The timer is idle [P6]: the callback may start it again or free
+ * it. It must stop any other timer before freeing it. It may call all functions
+ * on the lawn except lawn_mow() and lawn_free(). */
 typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 
 /* Options of a new lawn. Zero in a field selects its default. A value that is
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
-    /* Number of TTLs that the lawn is made for: 8 to 16,384, rounded up to a
-     * power of two, 76 bytes each; default 1024. There are two blades for each
-     * of them, so up to this number almost every TTL finds a blade. The timers
-     * of other TTLs are unqueued: they cost as much as in a hierarchical timing
-     * wheel. */
+    /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
+     * default 1024. For each, the lawn allocates two blades in 76 bytes. Up to
+     * this number almost every TTL gets a blade. Timers of further TTLs are
+     * unqueued: they cost as much as in a hierarchical timing wheel. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -149,10 +150,10 @@ struct lawn_options {
     /* The initial time; default 0. */
     uint64_t now;
 
-    /* Allocator of the lawn's memory; default malloc() and free(), or none if
-     * LAWN_FREESTANDING is defined. alloc returns memory or NULL. If alloc is
-     * set, release may be NULL: then the memory is not released. Both receive
-     * context. */
+    /* Allocator of the lawn's memory; default malloc() and free(). If the
+     * library was built with LAWN_FREESTANDING there is no default, and
+     * lawn_new() returns NULL. alloc returns memory or NULL. If alloc is set
+     * and release is NULL, the memory is not released. Both receive context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
@@ -168,8 +169,8 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, or removed because their
                                  blade is empty */
-    uint64_t touched_idle;    /* maximum number of entries that one mow or
-                                 lawn_next() processed without firing */
+    uint64_t touched_idle;    /* maximum number of entries processed by a mow
+                                 that fired no timer, or by lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
     uint64_t ahead;           /* timers that mows prefetched into the cache */
@@ -179,9 +180,9 @@ struct lawn_counters {
     size_t bytes;             /* memory of the lawn; never grows */
 };
 
-/* Creates a lawn. No other function of this header allocates memory. options
- * may be NULL. Returns NULL if there is not enough memory. O(blades + slots).
- */
+/* Creates a lawn. options may be NULL. No other function of this header
+ * allocates memory. Returns NULL if there is not enough memory. O(blades +
+ * slots). */
 struct lawn *lawn_new(const struct lawn_options *options);
 
 /* Creates a lawn in caller-owned memory of size bytes, with any alignment. The
@@ -190,32 +191,30 @@ struct lawn *lawn_new(const struct lawn_options *options);
 struct lawn *lawn_place(void *memory, size_t size,
                         const struct lawn_options *options);
 
-/* Returns the number of bytes that lawn_place() needs for these options.
- * options may be NULL. O(1). */
+/* Returns the number of bytes that lawn_place() needs for these options, which
+ * may be NULL. O(1). */
 size_t lawn_size(const struct lawn_options *options);
 
 /* Frees a lawn that lawn_new() created. Does nothing for a lawn of
- * lawn_place(), whose memory belongs to the caller. lawn may be NULL. O(1). The
- * timers of the lawn are neither read nor written. If a timer was running, zero
- * it before using it again. */
+ * lawn_place(). lawn may be NULL. O(1). The timers are neither read nor
+ * written: if one was running, zero it before using it again. */
 void lawn_free(struct lawn *lawn);
 
 /* STARTING AND STOPPING */
 
 /* Starts a timer, or restarts a running one. Its deadline is lawn_now() + ttl,
- * but at most LAWN_NEVER - 1 [P9]. A ttl of 0 counts as 1 [P6]. Cannot fail.
- * O(1) in the worst case. */
+ * rounded up to the resolution, but at most LAWN_NEVER - 1 [P9]. A ttl of 0
+ * counts as 1. O(1) in the worst case. */
 void lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl);
 
-/* Starts or restarts a timer with an absolute deadline. A deadline <=
- * lawn_now() counts as lawn_now() + 1; LAWN_NEVER counts as LAWN_NEVER - 1.
- * Cannot fail. O(1) in the worst case. */
+/* Like lawn_start(), with a deadline instead of a TTL. A deadline <= lawn_now()
+ * counts as lawn_now() + 1. O(1) in the worst case. */
 void lawn_start_at(struct lawn *lawn, struct lawn_timer *timer,
                    uint64_t deadline);
 
 /* Stops a timer. Returns true if it was running: it does not fire [P5], and the
  * caller may free its memory. Returns false if it was idle; nothing changes.
- * Cannot fail. O(1) in the worst case. */
+ * O(1) in the worst case. */
 bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 
 /* MOWING */
@@ -227,25 +226,22 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * remaining due timers fire first in the next mow. O(1) if there is nothing to
  * fire or move.
  *
- * A mow also moves entries of the index, which contains each unqueued timer and
- * one entry per blade. Unless budget is SIZE_MAX, a mow processes at most 8 *
- * budget + 448 timers and entries [P8]. A mow that reaches this limit returns
- * budget, even if it fired fewer timers, and the next mow continues. Mows that
- * keep up with the clock do not reach it, except after many timers with the
- * earliest deadlines were stopped.
+ * A mow also moves entries of the index. Unless budget is SIZE_MAX, it
+ * processes at most 8 * budget + 448 timers and entries [P8]. A mow that
+ * reaches this limit returns budget, even if it fired fewer timers, and the
+ * next mow continues. In a program that mows often this happens only after many
+ * timers with the earliest deadlines were stopped.
  *
- * The time of the lawn is now even if due timers remain. A now before
- * lawn_now() leaves the time unchanged and fires the timers that are due at
- * that earlier time. A now of LAWN_NEVER counts as LAWN_NEVER - 1, the last
- * tick. A timer that a callback starts at the last tick gets the deadline
- * LAWN_NEVER - 1 and waits for the next mow. */
+ * The time is set even if due timers remain. If the argument now is before
+ * lawn_now(), the time does not change, and the timers due at that earlier time
+ * fire. LAWN_NEVER counts as the last tick. A timer that a callback starts at
+ * the last tick is due at that tick, but fires in the next mow. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
-/* Ends the current mow when the calling callback returns: lawn_mow() returns
- * the number of timers fired, and the remaining due timers fire first in the
- * next mow. Has no effect outside of a callback. O(1). A callback that reads a
- * clock can thus limit the duration of a mow. */
+/* Ends the current mow when the calling callback returns; lawn_mow() then
+ * returns the number of timers fired. Has no effect outside of a callback.
+ * O(1). A callback that reads a clock can thus limit the duration of a mow. */
 void lawn_halt(struct lawn *lawn);
 
 /* Sets the time without firing timers. A now before lawn_now() is ignored.
@@ -265,37 +261,37 @@ uint64_t lawn_now(const struct lawn *lawn);
  * and deadline, may fire in either order.
  *
  * If there are many more TTLs than blades, a lawn makes starts cheaper by not
- * using blades for new timers. Each call of this function resets the statistics
- * for that decision, so do not call it every few hundred starts. */
+ * using blades. Each call of this function resets the statistics for that
+ * decision, so do not call it every few hundred starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
  * LAWN_NEVER if no timer is running. Examines at most 448 index entries [P8].
  * If these are not enough to find the earliest deadline, returns an earlier
- * time. That can happen after timers with the earliest deadlines were stopped.
+ * time; that can happen after timers with the earliest deadlines were stopped.
  * O(1): usually no entry is examined if the earliest timer is the same as in
  * the last call.
  *
  * A program that sleeps until the returned time and then mows never wakes too
  * late, and only a few times too early. It does not wake twice for the same
- * time: if the last mow returned less than its budget and was not halted, the
- * returned time is later than the now of that mow, unless a timer is due. */
+ * time: after a mow that left no due timer, the returned time is later than the
+ * now of that mow, unless a timer that is already due was started since then.
+ */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
- * 448 index entries are enough to find it, as in lawn_next(). Otherwise O(index
- * entries in the slots that may contain the earliest timer): up to all unqueued
- * timers and blades. */
+ * 448 index entries are enough to find it. Otherwise O(index entries in the
+ * slots that may contain the earliest timer): up to all of them. */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
  * If P4 allows several timers to fire first, returns any of them. Compares at
- * most 448 timers. If these are not enough to find the first timer, returns the
- * earliest of those compared. If the deadline of the result equals lawn_next(),
- * no timer has an earlier deadline. The cost is that of lawn_next(), plus O(1)
- * for each index entry of a blade whose first timer was stopped or restarted:
- * O(blades) in the worst case [P8]. The timer remains running; to evict it,
- * stop it. May be called in callbacks. */
+ * most 448 timers. If these are not enough, returns the earliest of those
+ * compared, which is exact if its deadline equals lawn_next(). The cost is that
+ * of lawn_next(), plus O(1) for each blade whose first timer was stopped or
+ * restarted, because the index may have an outdated time for it: O(blades) in
+ * the worst case [P8]. The timer remains running; to evict it, stop it. May be
+ * called in callbacks. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -306,8 +302,8 @@ uint64_t lawn_count(const struct lawn *lawn);
 /* Returns true if the timer is running. O(1). */
 bool lawn_pending(const struct lawn_timer *timer);
 
-/* Returns the deadline of a running timer, or LAWN_NEVER if the timer is idle.
- * O(1). */
+/* Returns the deadline of a running timer, or LAWN_NEVER if it is idle. O(1).
+ */
 uint64_t lawn_deadline(const struct lawn_timer *timer);
 
 /* Returns the deadline of the last start, or 0 if the timer was never started.
@@ -316,49 +312,48 @@ uint64_t lawn_last_deadline(const struct lawn_timer *timer);
 
 /* SAVING AND MOVING TIMERS */
 
-/* Callback of lawn_each(), called with each running timer and its TTL. ttl is 0
- * if the timer is unqueued, because the lawn does not know its TTL. The
- * callback must not change the lawn. Returns false to end the visit. */
+/* Callback of lawn_each() for a running timer and its TTL. ttl is 0 if the
+ * timer is unqueued, because the lawn does not know its TTL. The callback must
+ * not change the lawn. Returns false to end the visit. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
 /* Calls visit for all running timers: first the unqueued timers, then the
  * others grouped by TTL. Timers with the same TTL and deadline are visited in
- * the order in which they would fire. Returns true if all timers were visited,
- * false if visit returned false. O(timers + blades + slots). May be called in
- * callbacks.
+ * the order in which they would fire. Returns false if visit returned false,
+ * otherwise true. O(timers + blades + slots). May be called in callbacks.
  *
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
- * collect them first, then stop each one here and start it there. They then
- * fire in the same order as here, as far as P4 specifies one. */
+ * collect them first, then stop each one here and start it there, also in this
+ * order. The order of P4 is thus kept. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
  * started with ttl at time deadline - ttl. With a ttl of 0 or LAWN_NEVER the
  * timer is unqueued. The deadline is not rounded to the resolution; LAWN_NEVER
- * counts as LAWN_NEVER - 1 [P9]. Cannot fail. O(1) in the worst case.
+ * counts as the last tick. O(1) in the worst case.
  *
  * If the deadline is in the past, the timer fires in the next mow, before
- * timers with later deadlines. A deadline before the mowed time counts as the
- * mowed time. This is the time up to which mows have processed timers:
- * initially the now of the options, later a time between the latest deadline
- * that has fired and lawn_now(). To load timers of which some are overdue,
- * create the lawn with the earliest deadline as now, then pass the current time
- * to lawn_set_now(). In a callback, a deadline <= lawn_now() counts as
- * lawn_now() + 1 [P6].
+ * timers with later deadlines. The mowed time is the time up to which mows have
+ * processed the index. It begins as the now of the options, and is at least the
+ * deadline of the last timer that fired and at most lawn_now(). A deadline
+ * before the mowed time counts as the mowed time. So to load timers of which
+ * some are overdue, create the lawn with the earliest deadline as now, and pass
+ * the current time to lawn_set_now() before the starts. In a callback, a
+ * deadline <= lawn_now() counts as lawn_now() + 1 [P6].
  *
- * The timer is unqueued if a timer of this TTL with a later deadline is
- * running, or if its deadline is later than the one that lawn_start() would set
- * for ttl. Exception to P4: the timer may fire before timers of the same TTL
- * and deadline that were started earlier, if a timer of this TTL with a later
- * deadline is running, or if the time has changed since the earlier starts. */
+ * The timer is unqueued in two cases: if its deadline is later than the one
+ * that lawn_start() would set for ttl, or if a timer of this TTL with a later
+ * deadline is running. Exception to P4: in the second case, or if the time has
+ * changed since they were started, timers of the same TTL and deadline that
+ * were started earlier may fire after this one. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
 /* Relinks a running timer after its memory was moved, for example by realloc().
  * Call it after each move, before any other call on the lawn and before moving
- * another timer of the lawn. The old memory is not read. Does nothing for an
- * idle timer, which may also be moved without this call. O(1). */
+ * another of its timers. The old memory is not read. Does nothing for an idle
+ * timer, which needs no such call. O(1). */
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* STATISTICS AND CHECKS */

@@ -14,32 +14,29 @@
  *     lawn.mow(now); // fires all due timers
  *
  * This is a thin wrapper of lawn.h with the same promises and costs, except as
- * described below. The namespace is lawnpp, because lawn.h defines a struct
- * lawn. To call other functions of lawn.h, pass them lawn::get(). All timers
- * that run on this lawn must be timers of this header.
+ * described below. To call other functions of lawn.h, pass them lawn::get().
+ * All timers on this lawn must be timers of this header.
  *
  * LIFETIME
  *
  * The destructor of a timer stops it. A timer can be neither copied nor moved.
- * A lawn can be moved while timers are running on it. If a lawn is destroyed
- * before its timers, they become idle and must not be started again. Destroying
- * a lawn takes O(timers).
+ * A lawn can be moved while timers are running on it. Destroying a lawn makes
+ * its timers idle, in O(timers); they must not be started again.
  *
  * CALLBACKS
  *
  * A callback takes no argument, or the any_timer that fires. It may start, stop
- * and destroy any timer; it may destroy its own timer as its last action. It
- * must not mow or destroy the lawn. If a callback throws, mow() ends and
- * rethrows the exception: the timer of that callback has fired, and the
- * remaining due timers fire in the next mow.
+ * and destroy any timer, but its own timer only as its last action. It must not
+ * mow or destroy the lawn. If a callback throws, mow() ends and rethrows the
+ * exception; the remaining due timers fire in the next mow.
  *
  * MEMORY
  *
- * A timer<> stores its callable in a std::function. It takes 72 bytes, and
- * std::function allocates no memory for a small callable like a lambda that
- * captures only this. A timer<F> stores a callable of type F directly; it takes
- * 40 bytes plus the size of F, at least 48. The compiler deduces F in timer
- * t(lawn, [&] { ... }).
+ * A timer<> takes 72 bytes. It stores its callable in a std::function, which
+ * allocates no memory for a small callable like a lambda that captures only
+ * this. A timer<F> stores a callable of type F directly; it takes 40 bytes plus
+ * the size of F, at least 48. The compiler deduces F in timer t(lawn, [&] { ...
+ * }).
  */
 #ifndef LAWN_HPP
 #define LAWN_HPP
@@ -56,9 +53,10 @@
 
 namespace lawnpp
 {
-/* Convert a duration to ticks of Unit. Return a number from 0 to LAWN_NEVER.
- * ttl_of() rounds up, for TTLs and deadlines, so that no timer fires early;
- * time_of() rounds down, for the current time. O(1). */
+/* Convert a std::chrono::duration to ticks. Unit is the duration type of one
+ * tick, for example std::chrono::milliseconds. Return 0 to LAWN_NEVER. ttl_of()
+ * rounds up, for TTLs and deadlines, so that no timer fires early; time_of()
+ * rounds down, for the current time. O(1). */
 template <class Unit, bool up = true, class D>
 constexpr uint64_t
 ttl_of(D d)
