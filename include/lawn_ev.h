@@ -1,8 +1,7 @@
-/* lawn_ev.h - timers of a loop in libev.
+/* lawn_ev.h - a lawn_loop in libev.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. An
- * ev_timer wakes libev's loop, or an ev_idle if a timer is due at once. These
- * watchers are active only while a timer is running.
+ * All adapters: see ADAPTERS in lawn_loop.h. In libev, the wake-up is an
+ * ev_timer, or an ev_idle if a timer is due at once.
  *
  *     struct lawn_loop *loop = lawn_ev_new(EV_DEFAULT, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
@@ -29,9 +28,9 @@ struct ev_loop;
 struct lawn_loop *lawn_ev_new(struct ev_loop *ev,
                               const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_ev_new(). Returns true; in a callback of a timer
- * it does nothing and returns false. The cost is that of lawn_loop_free() and
- * ev_timer_stop(). Call it before ev_loop_destroy(). */
+/* Frees a loop created by lawn_ev_new(). Returns as lawn_loop_free() does. The
+ * cost is that of lawn_loop_free() and ev_timer_stop(). Call it before
+ * ev_loop_destroy(). */
 bool lawn_ev_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -1,8 +1,7 @@
-/* lawn_event.h - timers of a loop in libevent.
+/* lawn_event.h - a lawn_loop in libevent.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. An event
- * with a timeout wakes libevent's base. The event is pending only while a timer
- * is running.
+ * All adapters: see ADAPTERS in lawn_loop.h. In libevent, the wake-up is an
+ * event with a timeout.
  *
  *     struct event_base *base = event_base_new();
  *     struct lawn_loop *loop = lawn_event_new(base, NULL);
@@ -28,9 +27,9 @@ struct event_base;
 struct lawn_loop *lawn_event_new(struct event_base *base,
                                  const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_event_new(). Returns true; in a callback of a
- * timer it does nothing and returns false. The cost is that of lawn_loop_free()
- * and event_del(). Call it before event_base_free(). */
+/* Frees a loop created by lawn_event_new(). Returns as lawn_loop_free() does.
+ * The cost is that of lawn_loop_free() and event_del(). Call it before
+ * event_base_free(). */
 bool lawn_event_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

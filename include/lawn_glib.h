@@ -1,8 +1,7 @@
-/* lawn_glib.h - timers of a loop in a main loop of GLib.
+/* lawn_glib.h - a lawn_loop in a main loop of GLib.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. A GSource
- * with default priority wakes the main context. Its ready time is -1 while no
- * timer is running.
+ * All adapters: see ADAPTERS in lawn_loop.h. In GLib, the wake-up is a GSource
+ * with default priority. Its ready time is -1 while no timer is running.
  *
  *     struct lawn_loop *loop = lawn_glib_new(NULL, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
@@ -10,9 +9,8 @@
  *
  * GLib waits for whole milliseconds: timers fire up to one millisecond late.
  *
- * If the callback of a timer runs a nested GLib main loop, timers of the same
- * lawn loop do not fire in it. In a nested main loop that any other callback
- * runs, they do. Link with -llawn_glib -llawn -lglib-2.0.
+ * Timers also fire in a nested main loop, unless the callback of a timer of the
+ * same lawn_loop runs it. Link with -llawn_glib -llawn -lglib-2.0.
  */
 #ifndef LAWN_GLIB_H
 #define LAWN_GLIB_H
@@ -33,9 +31,9 @@ struct _GMainContext; /* NOLINT(bugprone-reserved-identifier): GMainContext */
 struct lawn_loop *lawn_glib_new(struct _GMainContext *context,
                                 const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_glib_new(). Returns true; in a callback of a
- * timer it does nothing and returns false. The cost is that of lawn_loop_free()
- * and g_source_destroy(). The context may already have been freed. */
+/* Frees a loop created by lawn_glib_new(). Returns as lawn_loop_free() does.
+ * The cost is that of lawn_loop_free() and g_source_destroy(). The context may
+ * already have been freed. */
 bool lawn_glib_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

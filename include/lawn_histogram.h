@@ -1,8 +1,8 @@
-/* lawn_histogram.h - a histogram of values from 0 to UINT64_MAX, within 3.2 %.
+/* lawn_histogram.h - a histogram of uint64_t values, accurate to 3.2 %.
  *
  * The buckets are log-linear: each power of two is divided into 32 equal
- * buckets, and each value below 32 has its own bucket. A loop records in a
- * histogram how late its timers fire. Histograms can also be used on their own.
+ * buckets, and each value below 32 has its own bucket. A lawn_loop records in a
+ * histogram how late its timers fire.
  */
 #ifndef LAWN_HISTOGRAM_H
 #define LAWN_HISTOGRAM_H
@@ -17,8 +17,8 @@ extern "C" {
 /* The number of buckets. */
 #define LAWN_HISTOGRAM_BUCKETS 1920
 
-/* A histogram: 15 KiB. A histogram of all-zero bytes is empty. Zero it to empty
- * it; assign it to copy it. count is the sum of the buckets. */
+/* A histogram: 15 KiB. Zero it to empty it; assign it to copy it. count is the
+ * sum of the buckets. */
 struct lawn_histogram {
     uint64_t count;
     uint64_t max; /* exact */

@@ -2,9 +2,9 @@
  *
  * A loop is a lawn (see lawn.h) with a clock. Each of its timers has a callback
  * and an argument, and fires once or periodically. A turn reads the clock and
- * fires due timers, see lawn_loop_turn(). The loop runs its turns in an
- * existing event loop or in its own small one. Functions that return int return
- * -errno on failure.
+ * fires due timers, see lawn_loop_turn(). Turns run in an existing event loop
+ * or in the loop's own small one. Functions that return int return -errno on
+ * failure.
  *
  *     #include <lawn_loop.h>
  *     #include <stdio.h>
@@ -21,7 +21,7 @@
  *
  * WITH ANOTHER EVENT LOOP
  *
- * Within an existing event loop, use one of:
+ * Use one of:
  *   - an adapter: lawn_uv.h, lawn_event.h, lawn_ev.h, lawn_uring.h, lawn_glib.h
  *     or lawn_sdevent.h;
  *   - a file descriptor: wait for lawn_loop_fd() to become readable, then call
@@ -33,53 +33,52 @@
  *
  * An adapter creates a loop whose timers fire while the event loop of another
  * library, the host, runs. For a host X, lawn_X_new() creates the loop and
- * lawn_X_free() frees it. All functions of this header work on the loop, except
- * lawn_loop_fd() and the built-in event loop. Call all functions on the thread
- * that runs the host. The host may be stopped and run again.
+ * lawn_X_free() frees it. All functions of this header may be called on the
+ * loop, except lawn_loop_free(), lawn_loop_fd() and the built-in event loop.
+ * Call them on the thread that runs the host. The host may be stopped and run
+ * again.
  *
- * One wake-up of the host serves all timers; L2 specifies when it is set. It is
- * active only while a timer is running, so it does not keep an idle host
- * running. Timers never fire early; how late they fire depends on the host.
- * libuv, libevent, libev and GLib do not count the time while the machine is
- * suspended. With LAWN_LOOP_BOOTTIME, their timers may be late by the duration
- * of a suspension, unless the program calls lawn_loop_turn() after it. If this
- * matters, watch the lawn_loop_fd() of a plain loop instead.
+ * The wake-up is a single timer of the host, which serves all timers of the
+ * loop [L2]. It is active only while a timer is running, so it does not keep an
+ * idle host running. Timers never fire early; how late they fire depends on the
+ * host. libuv, libevent, libev and GLib do not count the time while the machine
+ * is suspended. In these hosts, timers of a loop with the clock
+ * LAWN_LOOP_BOOTTIME may be late by the duration of a suspension, unless the
+ * program calls lawn_loop_turn() after it. If this matters, watch the
+ * lawn_loop_fd() of a plain loop instead.
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
  * clock set in the options must count nanoseconds; arm is ignored; the
  * allocator serves the loop but not the adapter. Errors are those of
- * lawn_loop_new() and those listed in the header of the adapter. The argument
- * of lawn_X_free() may be NULL. Do not call lawn_loop_free() on the loop of an
- * adapter.
+ * lawn_loop_new() and those listed in the header of the adapter. lawn_X_free()
+ * accepts NULL.
  *
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. Each start with a TTL
- * reads the clock, so the TTL counts from the call. This takes 20 ns on most
+ * reads the clock, so the TTL counts from the call. Reading takes 20 ns on most
  * machines. To avoid it, pass lawn_loop_now() plus the TTL to
  * lawn_loop_start_at().
  *
  * While the machine is suspended, CLOCK_MONOTONIC stops. With
  * LAWN_LOOP_BOOTTIME the suspension counts, and timers that became due fire
  * when the machine resumes. If a clock runs backward, the loop's time does not
- * change until the clock has caught up. If a clock jumps forward, all timers
- * that it passes become due; periodic timers behave according to their mode.
+ * change until the clock has caught up. If it jumps forward, all timers that it
+ * passes become due.
  *
  * To test without waiting, use a clock that returns a variable, and set it to
  * lawn_loop_next().
  *
  * PROMISES
  *
- * Assertions, tests and proofs refer to these numbers. P1 to P6, P9 and P10 of
- * lawn.h apply, with two exceptions for periodic timers: one start makes the
- * timer fire many times (P3), and the timer is running while its callback runs
- * (P6). In addition:
+ * P1 to P6, P9 and P10 of lawn.h apply, with two exceptions for periodic
+ * timers: one start makes the timer fire many times (P3), and the timer is
+ * running while its callback runs (P6). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; it is set again only when the earliest
- *       deadline becomes earlier than the wake-up, or after the wake-up
- *       occurred or its time has passed.
+ *       deadline or an earlier time; it is set again only if a timer becomes
+ *       due before it, after it occurred, or after its time has passed.
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
@@ -95,18 +94,18 @@
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
  *       if its own callback stopped it.
  *   L8  Lateness: the histogram contains one value for each call of a callback:
- *       how long after the timer was due the callback began, or, if periods
- *       were skipped, how long after the first of them was due.
+ *       the time since the timer was due, or, if periods were skipped, since
+ *       the first of them was due.
  *
- * When no timer is running any more, an adapter cancels its wake-up; without an
- * adapter, the descriptor of lawn_loop_fd() may become readable once more.
+ * When no timer is running any more, an adapter cancels its wake-up; the
+ * descriptor of lawn_loop_fd() may become readable once more.
  *
- * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue when the
- * timer fires, its deadline becomes the time that the turn read last from the
- * clock. So the timer fires again in the next turn, even if the clock does not
- * advance. P4 and lawn_loop_deadline() use this deadline; the field due has the
- * exact time of the period. This applies to the first 16 such timers of a turn;
- * the deadline of further ones is the next tick.
+ * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
+ * timer waits for the next turn [L5]. Its deadline, in P4 and
+ * lawn_loop_deadline(), is therefore not the time of that period. For the first
+ * 16 such timers of a turn it is the time that the turn last read from the
+ * clock, so they fire in the next turn even if the clock does not advance; for
+ * others it is the next tick. The field due has the exact time of the period.
  *
  * THREADS
  *
@@ -134,14 +133,14 @@ struct lawn_loop_timer;
 
 /* Callback of a timer. A timer that fires once is idle: the callback may start
  * it again or free it. A periodic timer is already running for its next period:
- * stop it before freeing it. The callback may start, restart and stop any timer
- * of the loop, and watch and unwatch descriptors. In a callback,
- * lawn_loop_turn(), lawn_loop_run() and lawn_loop_free() do nothing. */
+ * stop it before freeing it. The callback may start and stop any timer of the
+ * loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
+ * lawn_loop_run() and lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
-/* A timer, embedded in an object of the caller: 64 bytes on 64-bit machines. A
- * timer of all-zero bytes is idle. Set fire before the first start; fire and
+/* A timer, embedded in an object of the caller: 64 bytes on 64-bit machines.
+ * All-zero bytes are an idle timer. Set fire before the first start; fire and
  * arg may be changed at any time. due and missed may be read. The other fields
  * are private. Do not copy, move or free a running timer. */
 struct lawn_loop_timer {
@@ -149,18 +148,16 @@ struct lawn_loop_timer {
     uint64_t period; /* 0: fires once */
     lawn_loop_fire_fn *fire;
     void *arg;    /* for use by fire */
-    uint64_t due; /* in the callback: the time when the timer was due. At a
-                     fixed rate this is exactly first + n * period, where n is
-                     the number of the period that fires, from 0 */
+    uint64_t due; /* in the callback: the time when the timer was due; at a
+                     fixed rate the exact time of the period [L4] */
     uint32_t mode;
     uint32_t missed; /* in the callback: number of skipped periods before due,
                         at most UINT32_MAX */
 };
 
-/* What a periodic timer does when it is late. SKIP suits timers that show or
- * check a state: a display, a heartbeat, a cleanup. CATCH_UP suits timers that
- * count: samples, steps of a simulation. DELAY suits timers that need a pause:
- * polling, retries. */
+/* What a periodic timer does when it is late. SKIP suits a display, a heartbeat
+ * or a cleanup; CATCH_UP samples or the steps of a simulation; DELAY polling or
+ * retries. */
 enum lawn_loop_mode {
     LAWN_LOOP_SKIP,     /* fixed rate; missed periods do not fire */
     LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, one per turn */
@@ -173,20 +170,20 @@ enum lawn_loop_clock {
     LAWN_LOOP_BOOTTIME   /* CLOCK_BOOTTIME: also counts during suspension */
 };
 
-/* Callback of an adapter. Sets the single wake-up of the host, and replaces the
- * previous one. when is a time on the loop's clock, at which the host must call
- * lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means that no
- * wake-up is needed. The loop calls this function at the end of a turn, and
- * when a timer is started or stopped outside of a turn, as required by L2. This
- * function may call only lawn_loop_now() and lawn_loop_update() on the loop. */
+/* Callback of an adapter. Sets the wake-up of the host, and replaces the
+ * previous one. when is the time on the loop's clock at which the host must
+ * call lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means
+ * that no wake-up is needed. The loop calls this function as required by L2: at
+ * the end of a turn, and when a timer is started or stopped outside of a turn.
+ * It may call only lawn_loop_now() and lawn_loop_update() on the loop. */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
 /* Options of a new loop. Zero in a field selects its default. */
 struct lawn_loop_options {
-    /* Options of the loop's lawn: blades, resolution, allocator. The allocator
-     * provides all memory of the loop. The initial time is read from the clock.
-     * The resolution does not round the periods of a fixed rate. */
+    /* Options of the loop's lawn. The allocator provides all memory of the
+     * loop. now is ignored. The resolution does not round the periods of a
+     * fixed rate. */
     struct lawn_options lawn;
 
     /* Limits of a turn: the number of timers, default 1024, and its duration in
@@ -199,7 +196,7 @@ struct lawn_loop_options {
     uint64_t (*clock)(void *context);
     void *clock_context;
 
-    /* For adapters. NULL: there is no host, or it uses lawn_loop_fd(). */
+    /* For adapters, otherwise NULL. */
     lawn_loop_arm_fn *arm;
     void *arm_context;
 };
@@ -220,20 +217,18 @@ struct lawn_loop_counters {
  * + slots). */
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
-/* Frees a loop and closes the descriptors that the loop created. Watched
- * descriptors remain open. loop may be NULL. Returns true; in a callback it
- * does nothing and returns false. O(1), plus close(2) of the loop's
- * descriptors. If a timer was running or a watcher was in use, zero it before
- * using it again. */
+/* Frees a loop and closes the descriptors that it created. Watched descriptors
+ * remain open. loop may be NULL. Returns true; in a callback it does nothing
+ * and returns false. O(1), plus close(2) of the loop's descriptors. If a timer
+ * was running or a watcher was in use, zero it before using it again. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
 /* STARTING AND STOPPING */
 
 /* Starts a timer, or restarts a running one, so that it fires once: after ttl,
- * or at a deadline on the loop's clock. TTLs and deadlines are as in lawn.h: a
- * TTL of 0 counts as one tick, and the timer does not fire in the current turn.
- * Cannot fail. O(1) in the worst case. Starting the earliest timer may make a
- * system call to set the wake-up. */
+ * or at a deadline on the loop's clock. TTLs and deadlines are as in lawn.h.
+ * O(1) in the worst case. Starting the earliest timer may make a system call to
+ * set the wake-up. */
 void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t ttl);
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -241,10 +236,11 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 
 /* Starts a timer, or restarts a running one, so that it fires periodically. It
  * is first due after one period, or at the time first. A period of 0 counts as
- * one tick. Cannot fail. O(1) in the worst case. If first is not after
- * lawn_loop_now(), the timer is due at once; with LAWN_LOOP_DELAY, and in the
- * callback of a timer, it is due at the next tick. At a fixed rate, the periods
- * since first then count as overdue [L5]. */
+ * one tick. O(1) in the worst case.
+ *
+ * If first <= lawn_loop_now(), a timer with LAWN_LOOP_DELAY is due at the next
+ * tick. A timer with a fixed rate is due at once, or at the next tick if a
+ * callback makes this call, and the periods since first are overdue [L5]. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -252,8 +248,8 @@ void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         enum lawn_loop_mode mode);
 
 /* Stops a timer. Returns true if it was running: it does not fire again [L7],
- * and the caller may free its memory. Returns false if it was idle. Cannot
- * fail. O(1) in the worst case. */
+ * and the caller may free its memory. Returns false if it was idle. O(1) in the
+ * worst case. */
 bool lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer);
 
 /* lawn_loop_pending() returns true if the timer is running.
@@ -267,14 +263,13 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 /* Reads the clock and fires due timers within the budget. Returns the time of
  * the next turn: a time in the past if more timers are due, LAWN_NEVER if no
  * timer is running. In a callback it does nothing and returns LAWN_NEVER. The
- * cost is that of lawn_mow() and lawn_next(), plus reading the clock after each
+ * cost is that of lawn_mow() and lawn_next(); the clock is read after each
  * callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
 /* For adapters. Runs a turn like lawn_loop_turn(), and sets another wake-up if
  * a timer is running. Call it when the wake-up occurred, even if that was too
- * early. Returns what lawn_loop_turn() returns. The cost is that of
- * lawn_loop_turn(). */
+ * early. Returns as lawn_loop_turn() does. The cost is the same. */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
 /* Returns the arm_context of the options. O(1). */
@@ -293,7 +288,7 @@ uint64_t lawn_loop_next(struct lawn_loop *loop);
 uint64_t lawn_loop_count(const struct lawn_loop *loop);
 
 /* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution() and
- * lawn_each(). O(1). Its timers are the timer members of struct
+ * lawn_each(). O(1). Its timers are the members named timer of struct
  * lawn_loop_timer. Do not start or stop timers on this lawn, and do not mow it.
  */
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
@@ -310,11 +305,11 @@ struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
  * of the loop). */
 bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
-/* Returns a file descriptor, a timerfd, that is readable when a turn is due.
- * Returns an error on failure: -EINVAL if the options set clock or arm, -ENOSYS
- * if the system has no timerfd_create(2), or the -errno of that call; then
- * nothing changes. O(1). Wait for it in any event loop; do not read or close
- * it. lawn_loop_turn() makes it unreadable again. */
+/* Returns a file descriptor, a timerfd, that is readable when a turn is due, or
+ * an error: -EINVAL if the options set clock or arm, -ENOSYS if the system has
+ * no timerfd_create(2), or the -errno of that call; then nothing changes. O(1).
+ * Wait for it in any event loop; do not read or close it. lawn_loop_turn()
+ * makes it unreadable again. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP
@@ -357,7 +352,7 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
                     int fd, unsigned events);
 
 /* Ends watching: the callback is not called again. Does nothing if the watcher
- * is not in use. The cost is that of epoll_ctl(2). Call it before closing the
+ * is not in use. The cost is that of epoll_ctl(2). Call it before you close the
  * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
@@ -366,18 +361,17 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
  * to 64 ready descriptors, then runs a turn. Returns 0 or an error: -EDEADLK in
  * a callback, or an error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or
  * epoll_wait(2). After an error of epoll_wait(2), callbacks of earlier rounds
- * have run; after any other error, this call has run no callback. Blocks while
- * there is nothing to do; each round costs as much as lawn_loop_once().
+ * have run; after any other error, none has. Blocks while there is nothing to
+ * do; each round costs as much as lawn_loop_once().
  *
- * Because descriptors come first, a connection that has just received data is
- * not treated as idle. The function may be called again after it has returned.
- */
+ * Descriptors are handled before timers, so data that has arrived can restart
+ * the idle timer of a connection before it fires. */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If wait is true, waits until a
  * descriptor is ready or a timer is due. Returns the number of callbacks
- * called, which may be 0, for example after a signal, or an error as
- * lawn_loop_run() does. On failure no callback was called. The cost is that of
+ * called, or an error of lawn_loop_run(); then no callback was called. The
+ * number may be 0, for example after a signal. The cost is that of
  * epoll_wait(2) and lawn_loop_turn(), plus O(1) for each ready descriptor. */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 

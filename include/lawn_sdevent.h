@@ -1,9 +1,8 @@
-/* lawn_sdevent.h - timers of a loop in systemd's sd-event.
+/* lawn_sdevent.h - a lawn_loop in systemd's sd-event.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. A time
- * source with normal priority wakes the event loop. It is disabled while no
- * timer is running. Its accuracy is one microsecond; sd-event's default is 250
- * ms.
+ * All adapters: see ADAPTERS in lawn_loop.h. In sd-event, the wake-up is a time
+ * source with normal priority and an accuracy of one microsecond; sd-event's
+ * default is 250 ms.
  *
  *     sd_event *event;
  *     struct lawn_loop *loop;
@@ -29,15 +28,13 @@ extern "C" {
 struct sd_event; /* sd_event */
 
 /* Creates a loop whose timers fire while the event loop runs. Returns NULL and
- * sets errno on failure, to an error of lawn_loop_new() or of
- * sd_event_add_time(3). The cost is that of lawn_loop_new() and
- * sd_event_add_time(3). */
+ * sets errno on failure, also to an error of sd_event_add_time(3). The cost is
+ * that of lawn_loop_new() and sd_event_add_time(3). */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_sdevent_new(). Returns true; in a callback of a
- * timer it does nothing and returns false. The cost is that of lawn_loop_free()
- * and sd_event_source_disable_unref(3). */
+/* Frees a loop created by lawn_sdevent_new(). Returns as lawn_loop_free() does.
+ * The cost is that of lawn_loop_free() and sd_event_source_disable_unref(3). */
 bool lawn_sdevent_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

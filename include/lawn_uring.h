@@ -1,9 +1,8 @@
-/* lawn_uring.h - timers of a loop in an io_uring.
+/* lawn_uring.h - a lawn_loop in an io_uring.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. A single
- * IORING_OP_TIMEOUT wakes the ring; it is in flight only while a timer is
- * running. The caller passes the ring's completions to lawn_uring_handle(),
- * which fires the timers.
+ * All adapters: see ADAPTERS in lawn_loop.h. In a ring, the wake-up is an
+ * IORING_OP_TIMEOUT. The caller passes the ring's completions to
+ * lawn_uring_handle(), which fires the timers.
  *
  *     struct lawn_loop *loop = lawn_uring_new(&ring, NULL);
  *     struct io_uring_cqe *cqe;
@@ -19,14 +18,14 @@
  *         }
  *     }
  *
- * A start or stop that moves the wake-up takes an entry of the submission
- * queue, which the caller submits before it waits. The kernel counts the wait
- * from the submission: if the entry remains in the queue for 1 ms, the timer
- * fires 1 ms late. If the queue is full, the adapter submits all entries in it,
+ * A start or stop that moves the wake-up adds an entry to the submission queue.
+ * The caller must submit it before it waits. The kernel counts the wait from
+ * the submission: if the entry remains in the queue for 1 ms, the timer fires 1
+ * ms late. If the queue is full, the adapter submits all entries in it,
  * including those of the caller. Therefore do not start or stop timers between
- * io_uring_get_sqe() and the preparation of the entry, or between the entries
- * of a chain (IOSQE_IO_LINK): the adapter's entry would become part of the
- * chain.
+ * io_uring_get_sqe() and the preparation of the entry. Do not do so between the
+ * entries of a chain (IOSQE_IO_LINK) either: the adapter's entry would become
+ * part of the chain.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with
  * -llawn_uring -llawn -luring.
@@ -57,10 +56,10 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
 /* Handles a completion of the ring. Mark the completion as seen before the call
  * and pass a copy of it, so that a callback may take completions itself.
  * Returns true if the completion belongs to the loop; if it was the wake-up,
- * due timers have fired. Otherwise returns false and fires no timer. If loop is
- * NULL, returns true if the completion belongs to any loop, including a freed
- * one. The cost is that of lawn_loop_turn(). Each call also repeats a request
- * for which the submission queue had no room before.
+ * due timers have fired. Otherwise returns false. If loop is NULL, returns true
+ * if the completion belongs to any loop, including a freed one. The cost is
+ * that of lawn_loop_turn(). Each call also repeats a request for which the
+ * submission queue had no room.
  *
  * If res of a completion that belongs to the loop is an error other than
  * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
@@ -72,11 +71,11 @@ bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
 /* Frees a loop created by lawn_uring_new(). If a timeout is in flight, cancels
  * it: submits a request, and with it all entries of the submission queue.
- * Returns true; in a callback of a timer it does nothing and returns false. The
- * cost is that of lawn_loop_free() and io_uring_submit(3), plus the wait until
- * the kernel has taken the entries. After a cancellation, up to three
- * completions of the freed loop follow; lawn_uring_handle() with a loop of NULL
- * returns true for them. Free the loop before io_uring_queue_exit(). */
+ * Returns as lawn_loop_free() does. The cost is that of lawn_loop_free() and
+ * io_uring_submit(3), plus the wait until the kernel has taken the entries.
+ * After a cancellation, up to three completions of the freed loop follow;
+ * lawn_uring_handle() with a loop of NULL returns true for them. Free the loop
+ * before io_uring_queue_exit(). */
 bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

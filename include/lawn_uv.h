@@ -1,9 +1,8 @@
-/* lawn_uv.h - timers of a loop in libuv.
+/* lawn_uv.h - a lawn_loop in libuv.
  *
- * ADAPTERS in lawn_loop.h describes what all adapters have in common. A
- * uv_timer_t wakes libuv's loop. If a timer is due at once, a uv_idle_t is used
- * instead, so that libuv handles ready events before the next turn. These
- * handles are active only while a timer is running.
+ * All adapters: see ADAPTERS in lawn_loop.h. In libuv, the wake-up is a
+ * uv_timer_t, or a uv_idle_t if a timer is due at once, so that libuv handles
+ * ready events before the next turn.
  *
  *     struct lawn_loop *loop = lawn_uv_new(uv_default_loop(), NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
@@ -28,10 +27,9 @@ struct uv_loop_s; /* uv_loop_t */
 struct lawn_loop *lawn_uv_new(struct uv_loop_s *uv,
                               const struct lawn_loop_options *options);
 
-/* Frees a loop created by lawn_uv_new(). Returns true; in a callback of a timer
- * it does nothing and returns false. The cost is that of lawn_loop_free() and
- * uv_close(). As after each uv_close(), libuv's loop must run once more before
- * it is closed. */
+/* Frees a loop created by lawn_uv_new(). Returns as lawn_loop_free() does. The
+ * cost is that of lawn_loop_free() and uv_close(). As after each uv_close(),
+ * libuv's loop must run once more before it is closed. */
 bool lawn_uv_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus
