@@ -2,9 +2,10 @@
  *
  * A store owns its timers. Each timer has an id and a payload, which are byte
  * strings that the store copies. When the timer is due, the store passes both
- * to a callback. Timers, TTLs and mows are as in lawn.h. The paper "Timer Lawn"
- * calls lawn_store_start() StartTimer, lawn_store_stop() DeleteTimer,
- * lawn_store_mow() PerTickBookkeeping, and its callback TimerExpired.
+ * to a callback. Timers, TTLs and mows are as in lawn.h: a store contains a
+ * lawn. If you can embed timers in your objects and have a pointer to the
+ * object when you stop a timer, use lawn.h instead: it needs neither a table of
+ * ids nor copies.
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -29,34 +30,34 @@
  * IDS
  *
  * An id has 0 to LAWN_STORE_ID_MAX arbitrary bytes. To use a 64-bit integer as
- * id, pass its address and sizeof(uint64_t). Ids of 8 bytes are hashed and
- * compared as one word. A string with the same 8 bytes is the same id as the
- * integer. A hash table, called the table, maps ids to timers.
+ * id, pass its address and sizeof(uint64_t); a string with the same 8 bytes is
+ * the same id. Ids of 8 bytes are hashed and compared as one word. A hash
+ * table, called the table, maps ids to timers.
  *
  * PAYLOADS
  *
- * A payload has 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. A payload that the
- * store returns is not copied: the pointer refers to memory of the store. It is
- * aligned to 8 bytes, so a payload may be a struct.
+ * A payload has 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. The store returns
+ * a pointer to its own copy. It is aligned to 8 bytes, so a payload may be a
+ * struct.
  *
  * PROMISES
  *
- * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
- * lawn.h apply to the timers of a store; lawn_store_mow() lists an exception to
- * P6 at the last tick. In addition:
+ * P1 to P6 and P9 of lawn.h apply to the timers of a store; lawn_store_mow()
+ * lists an exception to P6 at the last tick. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
  *       free unused memory, that lawn_store_reserve() may leave the table
- *       larger than before, and that a load may replace the store's lawn (see
- *       lawn_store_lawn()).
+ *       larger than before, and that lawn_store_load() may replace the store's
+ *       lawn (see lawn_store_lawn()).
  *   S3  Callbacks: a callback may call any function of the store with any id;
  *       the timer that fires is already removed, and the data passed to the
  *       callback remains valid until the callback returns.
  *   S4  Returned data: the id and payload pointers that lawn_store_get(),
  *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
  *       until the timer with this id is started again, updated, stopped,
- *       cleared or fires; a touch does not invalidate them; they may be passed
- *       to any function of the store, even to one that invalidates them.
+ *       cleared or fires; lawn_store_touch() does not invalidate them; they may
+ *       be passed to any function of the store, even to one that invalidates
+ *       them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
  *       O(1) plus O(bytes of the id and the payload), on average over the
  *       random hash key and regardless of the number of TTLs; such a call
@@ -85,14 +86,8 @@
  *
  * ERRORS
  *
- * Functions that return int return 0 on success and a negative error otherwise:
- * -errno or a value of enum lawn_store_error. lawn_store_strerror() describes
- * each error.
- *
- * WHEN TO CHOOSE SOMETHING ELSE
- *
- * If you can embed timers in your objects and have a pointer to the object when
- * you stop a timer, use lawn.h: it needs neither a table nor copies.
+ * Functions that return int return 0, or a negative error: -errno or a value of
+ * enum lawn_store_error. lawn_store_strerror() describes it.
  */
 #ifndef LAWN_STORE_H
 #define LAWN_STORE_H
@@ -113,16 +108,16 @@ struct lawn_store;
 
 /* Options of a new store. Zero in a field selects its default. */
 struct lawn_store_options {
-    /* Options of the store's lawn. Its allocator provides all memory of the
-     * store. By default, blocks of at least 16 KiB are allocated with mmap(),
-     * smaller ones with malloc(). */
+    /* Options of the store's lawn. Their allocator provides all memory of the
+     * store; by default mmap() for blocks of at least 16 KiB, malloc() for
+     * smaller ones. */
     struct lawn_options lawn;
 
-    /* Limits on the number of timers and on total memory in bytes. A call that
-     * would exceed either fails with -ENOSPC. Default: no limit. Memory is
-     * counted in whole blocks [S7], so a call may fail while blocks have unused
-     * space. An empty store takes 251 KiB by default, 14 KiB with the smallest
-     * lawn. */
+    /* Limits on the number of timers and on total memory, see
+     * lawn_store_bytes(). A call that would exceed either fails with -ENOSPC.
+     * Default: no limit. Memory is counted in whole blocks [S7], so a call may
+     * fail while blocks have unused space. An empty store takes 251 KiB by
+     * default, 14 KiB with the smallest lawn. */
     uint64_t max_timers;
     size_t max_bytes;
 
@@ -171,41 +166,38 @@ void lawn_store_free(struct lawn_store *store);
 
 /* STARTING AND STOPPING */
 
-/* Flags of lawn_store_start(), combined with |. ABSENT: start only if no timer
- * has this id, otherwise fail with -EEXIST. PRESENT: start only if a timer has
- * this id, otherwise fail with -ENOENT. AT: ttl is an absolute deadline; a
- * deadline <= lawn_store_now() counts as lawn_store_now() + 1. */
+/* Flags of lawn_store_start(), combined with |. ABSENT: fail with -EEXIST if a
+ * timer has this id. PRESENT: fail with -ENOENT if no timer has this id. AT:
+ * ttl is a deadline, as in lawn_start_at(). */
 #define LAWN_STORE_ABSENT 1u
 #define LAWN_STORE_PRESENT 2u
 #define LAWN_STORE_AT 4u
 
-/* Starts a timer with a copy of the payload. Its deadline is lawn_store_now() +
- * ttl. A timer with the same id is replaced. how is 0 or a combination of the
- * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
- * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
- * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the flags in how are invalid;
- * -EEXIST or -ENOENT as described at the flags; -ENOSPC if a limit would be
- * exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size + payload_size)
- * on average [S5]. */
+/* Starts a timer with a copy of the payload. Its deadline is that of
+ * lawn_start(). A timer with the same id is replaced. how is 0 or a combination
+ * of the flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each
+ * other. Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
+ * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT
+ * because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM. On
+ * failure nothing changes [S2]. O(id_size + payload_size) on average [S5]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
 
-/* Stops and removes a timer. Returns true if the id had a timer; that timer
- * does not fire [P5]. Returns false if the id has no timer. O(id_size + size of
- * the payload) on average [S5]. */
+/* Stops and removes a timer. Returns true if the id had a timer; it does not
+ * fire [P5]. Otherwise returns false. O(id_size + size of the payload) on
+ * average [S5]. */
 bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 
 /* Looks up a timer. out may be NULL. Returns true and fills *out if the id has
- * a timer [S4]. Returns false if it has none. O(id_size) on average [S5]. */
+ * a timer [S4], otherwise false. O(id_size) on average [S5]. */
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
-/* Looks up a timer with the earliest deadline. If several timers have it,
- * selects one like lawn_next_timer(). out may be NULL. Returns true and fills
- * *out if the store contains timers [S4]. The cost is that of
- * lawn_next_exact(). The timer remains in the store; to evict it, pass its id
- * to lawn_store_stop(). */
+/* Looks up a timer with the earliest deadline, like lawn_next_timer(). out may
+ * be NULL. Returns true and fills *out if the store contains timers [S4]. The
+ * cost is that of lawn_next_exact(). The timer remains in the store; to evict
+ * it, pass its id to lawn_store_stop(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -217,9 +209,9 @@ bool lawn_store_next_timer(struct lawn_store *store,
 int lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                       const void *payload, size_t payload_size);
 
-/* Restarts a timer and keeps its payload. Its new deadline is lawn_store_now()
- * + ttl, or the given deadline. Returns true if the id has a timer. Returns
- * false if it has none; then nothing changes. O(id_size) on average [S5]. */
+/* Restarts a timer and keeps its payload. Its new deadline is that of
+ * lawn_start() or lawn_start_at(). Returns true if the id has a timer.
+ * Otherwise returns false, and nothing changes. O(id_size) on average [S5]. */
 bool lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                       uint64_t ttl);
 bool lawn_store_touch_at(struct lawn_store *store, const void *id,
@@ -227,18 +219,16 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
 
 /* MOWING */
 
-/* Callback of lawn_store_mow(), called for each timer that fires; arg is the
- * argument of lawn_store_mow(). Pass the store in arg if the callback needs it.
- * The timer is already removed from the store; *timer remains valid until the
- * callback returns [S3]. The callback may start it again, for example with
+/* Callback of lawn_store_mow() for a timer that fires; arg is the argument of
+ * lawn_store_mow(). The timer is already removed from the store; *timer remains
+ * valid until the callback returns [S3]. The callback may start it again, with
  * timer->id and timer->payload.
  *
- * That start can fail, and then the timer is lost. The limit on timers does not
- * cause this, because the timer that fires no longer counts. The limit on
- * memory can cause it, because the store frees the memory of the timer only
- * after the callback has returned. To prevent it, set the limit above
- * lawn_store_bytes() by several blocks of 64 KiB plus the size of the payload.
- */
+ * If that start fails, the timer is lost. The limit on timers cannot make it
+ * fail, because the timer that fires no longer counts. The limit on memory can,
+ * because the store frees the memory of the timer only after the callback has
+ * returned. To prevent this, set the limit above lawn_store_bytes() by several
+ * blocks of 64 KiB plus the size of the payload. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
@@ -247,21 +237,21 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * The cost is that of lawn_mow(), plus that of lawn_store_stop() for each timer
  * fired.
  *
- * Unlike lawn_mow(), it may be called in a callback. The inner call fires the
+ * Unlike lawn_mow(), it may be called in a callback: the inner call fires the
  * timers that the outer call would have fired next.
  *
- * At the last tick, LAWN_NEVER - 1, a timer that a callback starts is due at
- * once and may fire in the current mow. So that such a mow ends, it fires at
- * most as many timers as the store contained when it began. */
+ * At the last tick, a timer that a callback starts is due at once and may fire
+ * in the current mow. So that such a mow ends, it fires at most as many timers
+ * as the store contained when it began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
  * without a callback. out may be NULL. Returns true and fills *out if there was
  * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). The cost is that of lawn_store_stop(), plus that of calls
- * of lawn_mow() with a budget of 1, repeated until a call fires a timer or no
- * timer is due. */
+ * lawn_store_free(). The cost is that of lawn_store_stop() and of one or more
+ * calls of lawn_mow() with a budget of 1: a call that reaches its limit [P8]
+ * without firing a timer is repeated. */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
@@ -280,17 +270,17 @@ size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
  * lawn_store_clear(), a load that fails and a load of overdue timers replace
- * this lawn: they reset its counters and invalidate the pointer. */
+ * the lawn, which resets its counters and invalidates the pointer. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
-/* Returns the next timer of an iteration, in no particular order. Set *cursor
+/* Looks up the next timer of an iteration, in no particular order. Set *cursor
  * to 0 before the first call. out may be NULL. Returns true and fills *out if
  * there was another timer, otherwise false. O(1) on average; a whole iteration
  * takes O(timers + memory).
  *
- * The cursor needs no cleanup. The store may change between two calls [S8]. A
- * timer started during the iteration may be returned or not. A timer keeps its
- * position when it is replaced by a start, updated or touched. */
+ * The store may change between two calls [S8]. A timer started during the
+ * iteration may be returned or not. A timer keeps its position when it is
+ * started again, updated or touched. The cursor needs no cleanup. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
@@ -300,9 +290,8 @@ bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
  * O(timers + size of the table). */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
-/* Sets the limits on the number of timers and on the bytes that
- * lawn_store_bytes() returns; 0 means no limit. O(1). Existing timers remain,
- * even if they exceed the new limits. */
+/* Sets max_timers and max_bytes of the options; 0 means no limit. O(1).
+ * Existing timers remain, even if they exceed the new limits. */
 void lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
                            size_t max_bytes);
 
@@ -312,10 +301,9 @@ void lawn_store_clear(struct lawn_store *store);
 
 /* SNAPSHOTS
  *
- * A snapshot contains the ids, payloads, deadlines and TTLs of all timers, in a
- * format that is the same on every machine; docs/SNAPSHOT.md describes it. To
- * load deadlines after a reboot or on another machine, use a clock like
- * CLOCK_REALTIME. */
+ * A snapshot contains the ids, payloads, deadlines and TTLs of all timers.
+ * docs/SNAPSHOT.md describes its format. To load deadlines after a reboot or on
+ * another machine, use a clock like CLOCK_REALTIME. */
 
 /* Callback that writes size bytes. Returns 0, or a negative error, which ends
  * the save. */
@@ -327,8 +315,8 @@ typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 
 /* Writes a snapshot by calling write, which must not change the store. Returns
  * 0, -ENOMEM, or the error of write. On failure part of the snapshot may have
- * been written. O(timers + their bytes + blades + slots), without sorting. The
- * buffer of 64 KiB does not count toward the memory limit. */
+ * been written. O(timers + their bytes + blades + slots). The buffer of 64 KiB
+ * does not count toward the memory limit. */
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
@@ -338,48 +326,47 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
  * failure nothing changes [S2]. O(timers + their bytes + memory of the store).
  *
- * It takes memory in proportion to the bytes read, regardless of the sizes
- * stated in the input. Its buffers do not count toward the memory limit. The
- * timers may take somewhat more memory than in the saved store.
+ * The memory used is proportional to the bytes read, regardless of the sizes
+ * stated in the input. Buffers do not count toward the memory limit. The timers
+ * may take somewhat more memory than in the saved store.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception: a load in a callback gives all overdue timers the deadline
- * lawn_store_now() + 1 [P6]. Those with the same TTL and the same saved
- * deadline keep their order; other overdue timers may fire in any order. */
+ * lawn_store_now() + 1 [P6]; only those with the same TTL and saved deadline
+ * keep their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
 /* Like lawn_store_save() and lawn_store_load(), with a file.
  * lawn_store_save_file() writes to path.tmp-XXXXXX, flushes it to disk and
- * renames it to path, so path always contains the complete old or the complete
- * new snapshot. A new file gets mode 0666 minus the umask. A file that replaces
- * another gets the mode of the old file and, if permitted, its owner and group.
- * A symbolic link is replaced.
+ * renames it to path, so path always contains the complete old or new snapshot.
+ * A new file gets mode 0666 minus the umask. A file that replaces another gets
+ * its mode and, if permitted, its owner and group. A symbolic link is replaced.
  *
- * Returns 0 or an error: those of lawn_store_save() or lawn_store_load();
- * -EFAULT if path is NULL; when saving, -EISDIR if path is a directory,
- * LAWN_STORE_NOT_A_FILE if it is a device, a pipe or a socket; when loading,
- * LAWN_STORE_TRAILING; or the -errno of a system call. If saving fails, the
- * temporary file is removed and path is unchanged; but if only flushing the
- * directory failed, path is the new file. If loading fails, nothing changes
- * [S2]. The cost is that of lawn_store_save() or lawn_store_load(), plus input
- * and output; saving waits until the disk has the data. */
+ * Return 0, an error of lawn_store_save() or lawn_store_load(), -EFAULT if path
+ * is NULL, or the -errno of a system call. lawn_store_save_file() can also
+ * return -EISDIR if path is a directory, and LAWN_STORE_NOT_A_FILE if it is a
+ * device, a pipe or a socket. lawn_store_load_file() can also return
+ * LAWN_STORE_TRAILING. If saving fails, the temporary file is removed and path
+ * is unchanged; but if only flushing the directory failed, path is the new
+ * file. If loading fails, nothing changes [S2]. The cost is that of
+ * lawn_store_save() or lawn_store_load(), plus input and output; saving waits
+ * until the disk has the data. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);
 int lawn_store_load_file(struct lawn_store *store, const char *path);
 
 /* HASHING AND CHECKS */
 
-/* Returns the SipHash-1-3 of bytes under a key, the hash function of the store
- * [S6]. The result is the same on every machine. O(size). */
+/* Returns the SipHash-1-3 of bytes under a key [S6], the same on every machine.
+ * O(size). */
 uint64_t lawn_hash(const uint64_t key[2], const void *bytes, size_t size);
 
 /* Returns a short description of an error of this library. O(1). */
 const char *lawn_store_strerror(int error);
 
 #if !defined LAWN_FREESTANDING
-/* Checks all invariants. Returns true if they hold. Otherwise prints the first
- * violated invariant to out, unless out is NULL, and returns false. May be
- * called in callbacks. O(size of the store). */
+/* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
+ * of the store). May be called in callbacks. */
 bool lawn_store_check(const struct lawn_store *store, FILE *out);
 #endif
 
