@@ -78,11 +78,11 @@
  *       call accesses that timer or its neighbor in a list.
  *
  * The default build defines NDEBUG and has no such checks, because they slow
- * down each start and stop. In it a mow inside a mow does nothing.
+ * down each start and stop. There a mow inside a mow does nothing.
  *
  * THREADS
  *
- * Only one thread may use a lawn at a time. Different lawns are independent.
+ * Only one thread may use a lawn at a time.
  */
 #ifndef LAWN_H
 #define LAWN_H
@@ -261,8 +261,8 @@ uint64_t lawn_now(const struct lawn *lawn);
  * and deadline, may fire in either order.
  *
  * If there are many more TTLs than blades, a lawn makes starts cheaper by not
- * using blades. Each call of this function resets the statistics for that
- * decision, so do not call it every few hundred starts. */
+ * using blades. Each call of this function resets the statistics for that; do
+ * not call it every few hundred starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -324,8 +324,8 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
  *
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
- * collect them first, then stop each one here and start it there, also in this
- * order. The order of P4 is thus kept. */
+ * collect them first, then stop each one here and start it there. They then
+ * keep the order of P4. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been

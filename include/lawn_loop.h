@@ -40,12 +40,11 @@
  *
  * The wake-up is a single timer of the host, which serves all timers of the
  * loop [L2]. It is active only while a timer is running, so it does not keep an
- * idle host running. Timers never fire early; how late they fire depends on the
- * host. libuv, libevent, libev and GLib do not count the time while the machine
- * is suspended. In these hosts, timers of a loop with the clock
- * LAWN_LOOP_BOOTTIME may be late by the duration of a suspension, unless the
- * program calls lawn_loop_turn() after it. If this matters, watch the
- * lawn_loop_fd() of a plain loop instead.
+ * idle host running. How late timers fire depends on the host. libuv, libevent,
+ * libev and GLib do not count the time while the machine is suspended. In these
+ * hosts, timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
+ * duration of a suspension, unless the program calls lawn_loop_turn() after it.
+ * If this matters, watch the lawn_loop_fd() of a plain loop instead.
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
  * clock set in the options must count nanoseconds; arm is ignored; the

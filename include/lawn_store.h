@@ -2,10 +2,9 @@
  *
  * A store owns its timers. Each timer has an id and a payload, which are byte
  * strings that the store copies. When the timer is due, the store passes both
- * to a callback. Timers, TTLs and mows are as in lawn.h: a store contains a
- * lawn. If you can embed timers in your objects and have a pointer to the
- * object when you stop a timer, use lawn.h instead: it needs neither a table of
- * ids nor copies.
+ * to a callback. Time, TTLs and mows are as in lawn.h: a store contains a lawn.
+ * If you can embed timers in your objects and have a pointer when you stop one,
+ * use lawn.h instead: it needs neither a table of ids nor copies.
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -21,11 +20,6 @@
  *     lawn_store_start(store, "cart:7", 6, 30000, "3 books", 7, 0);
  *     lawn_store_start(store, "cart:7", 6, 30000, "4 books", 7, 0); // replaces
  *     lawn_store_mow(store, now, SIZE_MAX, remind, NULL);
- *
- * TIME
- *
- * Time is as in lawn.h. The caller sets it in the options, with
- * lawn_store_set_now() and with lawn_store_mow().
  *
  * IDS
  *
@@ -224,10 +218,9 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  * valid until the callback returns [S3]. The callback may start it again, with
  * timer->id and timer->payload.
  *
- * If that start fails, the timer is lost. The limit on timers cannot make it
- * fail, because the timer that fires no longer counts. The limit on memory can,
+ * If that start fails, the timer is lost. The limit on memory can cause this,
  * because the store frees the memory of the timer only after the callback has
- * returned. To prevent this, set the limit above lawn_store_bytes() by several
+ * returned. To prevent it, set the limit above lawn_store_bytes() by several
  * blocks of 64 KiB plus the size of the payload. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
@@ -280,7 +273,7 @@ const struct lawn *lawn_store_lawn(const struct lawn_store *store);
  *
  * The store may change between two calls [S8]. A timer started during the
  * iteration may be returned or not. A timer keeps its position when it is
- * started again, updated or touched. The cursor needs no cleanup. */
+ * started again, updated or touched. */
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 

@@ -2,13 +2,13 @@
  *
  * A set is a group of workers, which are threads that fire the timers of the
  * set. Each worker owns shards. A shard is a lawn (see lawn.h) with a mailbox;
- * only its owner accesses the lawn. Any thread may start, restart and stop a
- * timer. On the worker that owns the timer, such a call changes the worker's
- * lawn. On any other thread, a stop marks the timer with a compare-and-swap,
- * and a start posts a message to the owner's mailbox. A restart usually needs
- * only a compare-and-swap if the timer is on the owner's lawn and the new
- * deadline is not earlier than the old one. The owner runs the callback. In a
- * turn, a worker takes messages and fires due timers, see lawn_worker_turn().
+ * only its owner accesses the lawn. Any thread may start and stop a timer. On
+ * the worker that owns the timer, such a call changes the lawn. On any other
+ * thread, a stop marks the timer with a compare-and-swap, and a start posts a
+ * message to the mailbox. A restart that does not make the deadline earlier
+ * usually needs no message, only a compare-and-swap. The owner runs the
+ * callback. In a turn, a worker takes messages and fires due timers, see
+ * lawn_worker_turn().
  *
  *     #include <lawn_workers.h>
  *     #include <stdio.h>
@@ -38,41 +38,41 @@
  * WORKER THREADS
  *
  * lawn_workers_add() creates a thread. lawn_workers_attach() makes the calling
- * thread a worker. That thread then calls lawn_worker_run(), or it calls
- * lawn_worker_turn() in each iteration of its own event loop, which also waits
- * for lawn_worker_fd().
+ * thread a worker, which then calls lawn_worker_run(), or calls
+ * lawn_worker_turn() in each iteration of an event loop that also waits for
+ * lawn_worker_fd().
  *
  * ROUTING
  *
- * Routing by owner (default): a timer that is running or firing stays on its
- * worker when it is started again. So does a timer that a thread other than its
- * worker has stopped, if it is started again before its old deadline. Any other
- * timer that is started on a worker is assigned to that worker. If it is
- * started on a thread that is not a worker, it returns to its previous worker;
- * for its first start the workers are chosen in turn. lawn_workers_start_on()
- * overrides this. Routing by TTL, as in the paper "Timer Lawn": all timers with
- * the same TTL are assigned to the same worker.
+ * Routing by owner (default) selects the worker of a start as follows;
+ * lawn_workers_start_on() overrides it:
+ *   - A timer that is running or firing stays on its worker. So does a timer
+ *     that a thread other than its worker has stopped, until its old deadline.
+ *   - Any other timer is assigned to the worker that starts it. If the starting
+ *     thread is not a worker, the timer returns to its previous worker; for a
+ *     first start the workers are chosen in turn.
+ *
+ * Routing by TTL, as in the paper "Timer Lawn": all timers with the same TTL
+ * are assigned to the same worker.
  *
  * When workers are added or removed, whole shards move from thread to thread.
  *
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. On the timer's worker a
- * TTL counts from lawn_worker_now(). In a callback this is the time when the
- * callback began, so a callback that takes long should call
- * lawn_worker_update() before it starts timers. On any other thread a start
- * reads the clock, and the TTL counts from that time.
+ * TTL counts from lawn_worker_now(), which in a callback is the time when the
+ * callback began. So a callback that takes long should call
+ * lawn_worker_update() before it starts timers. On any other thread, a start
+ * reads the clock.
  *
  * PROMISES
  *
- * Assertions, tests and proofs refer to these numbers. P1 to P6 and P9 of
- * lawn.h apply to the timers of each shard, with two exceptions for timers
- * started by threads other than their worker:
+ * P1 to P6 and P9 of lawn.h apply to the timers of each shard, with two
+ * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL if its worker has
- *     already processed a later start of another timer when it takes the
- *     message.
+ *   - Such a timer may be late by up to 1/1024 of its TTL if its worker
+ *     processes its start after that of a timer that was started later.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -81,8 +81,8 @@
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; false means that the
- *       start has ended or is ending in another way, or that a concurrent start
- *       overrides the stop.
+ *       start has ended or is ending in another way, or that the stop counts as
+ *       done before a concurrent start.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -93,18 +93,18 @@
  *       apart from the exceptions listed below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
- *   C7  Wake-ups: a start by another thread wakes a sleeping worker if and only
- *       if the timer is due before the time at which the worker will wake, or
- *       moves to it from another worker; a burst of messages wakes it once; no
- *       wake-up is lost.
+ *   C7  Wake-ups: a start by another thread wakes the timer's sleeping worker
+ *       if and only if the timer is due before the worker would wake, or comes
+ *       from another worker; a burst of messages wakes it once; no wake-up is
+ *       lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
  *   C9  Floods: a worker takes at most as many messages as the option budget
  *       before it fires due timers, regardless of the number of waiting
  *       messages.
  *
- * A caller may free a timer after lawn_workers_stop_sync() [C3]. The callback
- * and left() may free their own timer without this call.
+ * A timer may be freed after lawn_workers_stop_sync() [C3]. The callback and
+ * left() may free their own timer without this call.
  *
  * Exceptions to C5:
  *   - The first start of a timer performs one compare-and-swap.
@@ -125,27 +125,25 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0, and stops do nothing and return false: the
- * start in progress overrides them. If a timer is started while its callback
- * runs, it fires again after the callback has returned.
+ * starts do nothing and return 0, and stops do nothing and return false: they
+ * count as done before the start in progress. If a timer is started while its
+ * callback runs, it fires again after the callback has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
  * Functions that wait for a short time, like lawn_workers_stop_sync() on a
  * worker, yield the processor and check again; threads with a fixed priority
- * above others should not call them. A thread may be canceled with
- * pthread_cancel() if it is not a worker and is not removing a worker or
- * closing the set; an operation that it has begun is completed first. After
- * fork(), the child process must neither use nor free the set. If membarrier(2)
- * is refused after the set was created, for example by a sandbox, the program
- * prints a message and aborts.
+ * above others should not call them. pthread_cancel() may cancel a thread that
+ * is not a worker and is not removing a worker or closing the set; an operation
+ * that it has begun is completed first. After fork(), the child process must
+ * neither use nor free the set. If membarrier(2) is refused after the set was
+ * created, for example by a sandbox, the program prints a message and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * If no thread uses timers of another thread, give each thread its own lawn. If
+ * If no thread uses timers of another, give each thread its own lawn. If
  * threads rarely use timers at the same time, one lawn behind a mutex is
- * enough: while the mutex is free, a start takes as long as a start through a
- * mailbox.
+ * enough: while the mutex is free, a start is as fast as through a mailbox.
  */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
@@ -165,8 +163,8 @@ struct lawn_workers_timer;
 /* Callback of a timer, called on the worker that owns it. The timer is idle:
  * the callback may start it again, or free it if no other thread can access it.
  * lawn_last_deadline(&timer->timer) returns when it was due. Functions that
- * cannot work in a callback return an error or do nothing; lawn_workers_free()
- * must not be called. */
+ * cannot work in a callback return an error or do nothing, except
+ * lawn_workers_free(), which must not be called. */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
@@ -177,12 +175,12 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
 #define LAWN_WORKERS_WORD uint64_t
 #endif
 
-/* A timer, embedded in an object of the caller: 72 bytes on 64-bit machines. A
- * timer of all-zero bytes is idle. Set fire before the first start, and change
+/* A timer, embedded in an object of the caller: 72 bytes on 64-bit machines.
+ * All-zero bytes are an idle timer. Set fire before the first start, and change
  * it only while the timer is idle. The other fields are private. Do not copy or
- * move a timer that was ever started. The timer belongs to the set on which it
- * was started until its callback has returned, lawn_workers_stop_sync() has
- * stopped it, or the set is closed. */
+ * move a timer that was ever started. It may be started on another set only
+ * after its callback has returned, lawn_workers_stop_sync() has stopped it, or
+ * its set was closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
@@ -206,9 +204,8 @@ enum lawn_workers_route {
 
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
-    /* Options of each worker's lawn. Its allocator provides all memory of the
-     * set, and is called on any thread that adds a worker. The initial time is
-     * read from the clock. */
+    /* Options of each worker's lawn. Their allocator provides all memory of the
+     * set, and is called on any thread that adds a worker. now is ignored. */
     struct lawn_options lawn;
 
     /* How the worker of a timer is selected; default LAWN_WORKERS_BY_OWNER. */
@@ -216,17 +213,17 @@ struct lawn_workers_options {
 
     /* With routing by TTL: the number of shards to which TTLs are distributed,
      * and so the maximum number of workers with timers; default 16, at most
-     * LAWN_WORKERS_SHARDS_MAX. Ignored with routing by owner: each worker has
-     * one shard, plus those that it took over from removed workers. */
+     * LAWN_WORKERS_SHARDS_MAX. With routing by owner it is ignored: each worker
+     * has one shard, plus those taken over from removed workers. */
     unsigned shards;
 
     /* Maximum number of timers that a worker fires before it takes messages,
      * and of messages that it takes before it fires timers; default 256. */
     size_t budget;
 
-    /* The clock; default CLOCK_MONOTONIC in nanoseconds. It is called on all
-     * threads and must not run backward. If a clock is set, idle workers sleep
-     * until lawn_workers_wake() is called; call it after the clock advanced. */
+    /* The clock. It is called on all threads and must not run backward. If it
+     * is set, idle workers sleep until lawn_workers_wake() is called; call that
+     * after the clock advanced. */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
@@ -238,9 +235,8 @@ struct lawn_workers_counters {
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
     uint64_t fires;     /* callbacks called */
-    uint64_t messages;  /* messages taken from mailboxes: those starts by other
-                           threads that need a message, and requests of
-                           lawn_workers_stop_sync() */
+    uint64_t messages;  /* messages taken from mailboxes: starts, and requests
+                           of lawn_workers_stop_sync() */
     uint64_t turns;     /* turns */
     uint64_t wakes;     /* turns for which another thread woke the worker */
     uint64_t late_most; /* maximum lateness of a timer, in ticks */
@@ -260,44 +256,43 @@ lawn_workers_new(const struct lawn_workers_options *options);
 /* WORKERS */
 
 /* Adds a worker on a new thread, in which all signals are blocked. If there are
- * more shards than workers, the worker takes over its share of the shards.
- * Otherwise, with routing by owner it gets a new shard; with routing by TTL it
- * gets none until another worker is removed. Returns its number, which is below
+ * more shards than workers, it takes over its share of them. Otherwise, with
+ * routing by owner it gets a new shard; with routing by TTL it gets none until
+ * another worker is removed. Returns its number, which is below
  * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
  * the set is closed. On failure no worker is added, and no timer changes. The
  * set may keep memory for the next call; after -EAGAIN it may have one more
  * shard, and shards may have moved between the other workers.
  *
- * O(workers * shards^2 + blades + slots) plus the creation of the thread,
- * regardless of the number of timers; workers is the largest number of workers
- * that the set has had. */
+ * O(workers * shards^2 + blades + slots) plus the creation of the thread;
+ * workers is the largest number of workers that the set has had. */
 int lawn_workers_add(struct lawn_workers *set);
 
 /* Removes a worker by its number; its shards move to the other workers, with
- * all timers. If lawn_workers_add() created the thread, it has ended when this
- * function returns. An attached thread is asked to end: lawn_worker_run()
- * returns on it, or lawn_worker_ended() returns true after its next
- * lawn_worker_turn(); the thread must then call lawn_worker_detach(). Returns 0
- * or an error: -ENOENT if there is no such worker; -EBUSY if it is the last
- * worker; -EDEADLK if called on a worker of the set; -ESHUTDOWN if the set is
- * closed. On failure nothing changes. O(workers * shards^2), see
- * lawn_workers_add(), plus the wait for the end of the thread, which completes
- * its current turn. */
+ * all timers. If lawn_workers_add() created the thread, this function waits for
+ * its end. It does not wait for an attached thread, whose shards move in its
+ * next lawn_worker_turn(). After that, lawn_worker_run() returns on that thread
+ * and lawn_worker_ended() returns true; the thread must then call
+ * lawn_worker_detach(). Returns 0 or an error: -ENOENT if there is no such
+ * worker; -EBUSY if it is the last worker; -EDEADLK if called on a worker of
+ * the set; -ESHUTDOWN if the set is closed. On failure nothing changes.
+ * O(workers * shards^2), see lawn_workers_add(), plus the wait for the thread,
+ * which completes its current turn. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
-/* Makes the calling thread a worker, like lawn_workers_add() does with a new
- * thread. Returns NULL and sets errno on failure: EBUSY if the thread is
- * already a worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). On
- * failure nothing changes, except that the set may keep memory for the next
- * call. O(workers * shards^2 + blades + slots), see lawn_workers_add(). */
+/* Makes the calling thread a worker, like a thread of lawn_workers_add().
+ * Returns NULL and sets errno on failure: EBUSY if the thread is already a
+ * worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). On failure
+ * nothing changes, except that the set may keep memory for the next call.
+ * O(workers * shards^2 + blades + slots), see lawn_workers_add(). */
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
 /* Makes the calling thread an ordinary thread again. Its shards move to the
- * other workers, or wait for the next worker if it was the last one. Does
- * nothing in a callback. An attached thread must not exit without this call:
- * its timers and lawn_workers_close() would wait forever. O(workers *
- * shards^2), see lawn_workers_add(). */
+ * other workers, or, if there are none, to the next one added. Does nothing in
+ * a callback. An attached thread must not exit without this call: its timers
+ * and lawn_workers_close() would wait forever. O(workers * shards^2), see
+ * lawn_workers_add(). */
 void lawn_worker_detach(struct lawn_worker *worker);
 
 /* Runs turns until the worker has ended, see lawn_worker_ended(). Returns 0, or
@@ -316,25 +311,24 @@ int lawn_worker_run(struct lawn_worker *worker);
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
- * and no work remains. O(1). Then call lawn_worker_detach();
- * lawn_workers_close() waits for it. */
+ * and no work remains. O(1). Then call lawn_worker_detach(), for which
+ * lawn_workers_close() waits. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
 /* Returns a file descriptor that becomes readable when a turn is needed before
- * the time that the last lawn_worker_turn() returned. Returns an error on
- * failure: -ENOSYS if the system has no eventfd(2), or the -errno of that call;
- * then nothing changes. O(1); the first call creates the descriptor. Wait for
- * it in an event loop; do not read or close it. */
+ * the time that the last lawn_worker_turn() returned, or an error: -ENOSYS if
+ * the system has no eventfd(2), or the -errno of that call; then nothing
+ * changes. O(1); the first call creates the descriptor. Wait for it in an event
+ * loop; do not read or close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the time from which TTLs started on this worker
- * count. lawn_worker_update() sets this time from the set's clock. Both may be
- * called on the worker's thread only. lawn_worker_now() takes O(1),
- * lawn_worker_update() O(shards of the worker).
+ * count, in O(1). lawn_worker_update() sets it from the set's clock, in
+ * O(shards of the worker). Call both only on the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
- * first start after a turn. The TTLs of all timers that an event loop starts
- * between two turns thus count from the first of these starts. */
+ * first start after a turn. So the TTLs of all timers that an event loop starts
+ * between two turns count from the first of these starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -372,11 +366,10 @@ int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
-/* Stops a timer. Returns true if it was running: it does not fire [C2]. Returns
- * false if it was idle or has fired, if its callback is about to run or
- * running, or if a concurrent start overrides the stop. O(1), apart from the
- * exceptions to C5 and C6. The library may refer to the timer until its
- * deadline: before freeing it, call lawn_workers_stop_sync(). */
+/* Stops a timer. Returns true if it was running: it does not fire [C2].
+ * Otherwise returns false; its callback may be running or about to run. O(1),
+ * apart from the exceptions to C5 and C6. The library may refer to the timer
+ * until its deadline: before you free it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
@@ -386,12 +379,13 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * stopped as well. Returns what lawn_workers_stop() returns. The cost is that
  * of lawn_workers_stop() plus the wait.
  *
- * In the timer's own callback the call does not wait for that callback. In
- * left() it does not wait. On another thread, while lawn_workers_close() calls
- * left(): if left() is running for this timer, the call waits until it has
- * returned; if left() has not been called for this timer yet, the timer is
- * stopped without calling left() for it, and the call waits until left() has
- * returned for all other timers of the shard.
+ * In the timer's own callback the call does not wait for that callback, and in
+ * left() it does not wait. While lawn_workers_close() calls left() on another
+ * thread:
+ *   - If left() is running for this timer, the call waits until it has
+ *     returned.
+ *   - If left() has not been called for this timer yet, it will not be; the
+ *     call waits until left() has returned for all other timers of the shard.
  *
  * The call waits forever if two workers wait for each other's callbacks, if a
  * callback or left() waits for the caller, or if the set is open and no worker
@@ -402,23 +396,24 @@ bool lawn_workers_stop_sync(struct lawn_workers *set,
 /* Returns the current time of the set's clock. O(1). */
 uint64_t lawn_workers_now(const struct lawn_workers *set);
 
-/* Returns true if the timer is running at some moment during the call. O(1). */
+/* Returns true if the timer is running. If another thread starts or stops it
+ * during the call, either result is possible. O(1). */
 bool lawn_workers_pending(const struct lawn_workers_timer *timer);
 
-/* Wakes all workers, so that each of them reads the set's clock and fires due
- * timers. O(workers). */
+/* Wakes all workers, so that each reads the clock and fires due timers.
+ * O(workers). */
 void lawn_workers_wake(struct lawn_workers *set);
 
 /* CLOSING */
 
-/* Callback of lawn_workers_close(), called for each timer that was still
- * running when the workers had ended. The timer is already idle, and left() may
- * free it. left() may free other timers of the same object after
- * lawn_workers_stop_sync() on each of them. If another thread may free the
- * timer too, the program must ensure that only one of the two frees it. That
- * thread calls lawn_workers_stop_sync() first, which waits for left() [C3]; so
- * left() must not wait for that thread. left() is not called for stopped
- * timers; these may be freed after lawn_workers_close() has returned. */
+/* Callback of lawn_workers_close() for a timer that was still running when the
+ * workers had ended. The timer is already idle, and left() may free it. To free
+ * other timers too, for example in the same object, call
+ * lawn_workers_stop_sync() on each of them first. If another thread may free
+ * the timer as well, the program must ensure that only one of the two does.
+ * Because lawn_workers_stop_sync() on that thread waits for left() [C3], left()
+ * must not wait for that thread. left() is not called for stopped timers; these
+ * may be freed after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
@@ -426,21 +421,21 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * workers end at once; if it is LAWN_NEVER, after the last timer has fired.
  * Blocks until all workers have ended and all attached threads are detached.
  * Then makes the remaining timers idle and calls left for each of them, unless
- * left is NULL. Returns the number of these timers. Returns 0 at once if the
- * set is already closed, and if called on a worker of the set, where it does
- * nothing. The cost is the wait, plus O(timers + shards^2 + shards * blades)
- * after the workers have ended.
+ * left is NULL. Returns the number of these timers. On a worker of the set, or
+ * if the set is already closed, does nothing and returns 0. The cost is the
+ * wait, plus O(timers + shards^2 + shards * blades) after the workers have
+ * ended.
  *
  * A start that is in progress when the set is closed either fails and changes
- * nothing, or ends as described in C1. A timer that is moving to an attached
- * thread at that time may be passed to left() even if it is due. */
+ * nothing, or ends as described in C1. If it moves the timer to a worker that
+ * is an attached thread, the timer may be passed to left() even if it is due.
+ */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
 /* Closes the set at once, unless it is closed, and frees it. If the caller is a
  * worker of the set, it is detached. set may be NULL. No thread may use the set
- * afterward. Must not be called in a callback. The cost is that of
- * lawn_workers_close(). */
+ * afterward. The cost is that of lawn_workers_close(). */
 void lawn_workers_free(struct lawn_workers *set);
 
 /* STATISTICS AND CHECKS */
@@ -456,7 +451,7 @@ bool lawn_workers_stats_of(struct lawn_workers *set, unsigned worker,
 
 #if !defined LAWN_FREESTANDING
 /* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
- * of the set). Call it only while no other thread uses the set. */
+ * of the set). No other thread may use the set meanwhile. */
 bool lawn_workers_check(struct lawn_workers *set, FILE *out);
 #endif
 
