@@ -287,11 +287,11 @@ uint64_t lawn_next_exact(struct lawn *lawn);
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
  * If P4 allows several timers to fire first, returns any of them. Compares at
  * most 448 timers. If these are not enough, returns the earliest of those
- * compared, which is exact if its deadline equals lawn_next(). The cost is that
- * of lawn_next(), plus O(1) for each blade whose first timer was stopped or
- * restarted, because the index may have an outdated time for it: O(blades) in
- * the worst case [P8]. The timer remains running; to evict it, stop it. May be
- * called in callbacks. */
+ * compared; no timer is earlier if its deadline equals lawn_next(). The cost is
+ * that of lawn_next(), plus O(1) for each blade whose first timer was stopped
+ * or restarted, because the index may have an outdated time for it: O(blades)
+ * in the worst case [P8]. The timer remains running; to evict it, stop it. May
+ * be called in callbacks. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -324,8 +324,8 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
  *
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
- * collect them first, then stop each one here and start it there. They then
- * keep the order of P4. */
+ * collect them first, then stop each one here and start it there, in the same
+ * order. They then keep the order of P4. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been

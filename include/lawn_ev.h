@@ -1,6 +1,6 @@
 /* lawn_ev.h - a lawn_loop in libev.
  *
- * All adapters: see ADAPTERS in lawn_loop.h. In libev, the wake-up is an
+ * ADAPTERS in lawn_loop.h describes all adapters. In libev, the wake-up is an
  * ev_timer, or an ev_idle if a timer is due at once.
  *
  *     struct lawn_loop *loop = lawn_ev_new(EV_DEFAULT, NULL);

@@ -44,7 +44,8 @@
  * libev and GLib do not count the time while the machine is suspended. In these
  * hosts, timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
  * duration of a suspension, unless the program calls lawn_loop_turn() after it.
- * If this matters, watch the lawn_loop_fd() of a plain loop instead.
+ * If this matters, watch the lawn_loop_fd() of a loop of lawn_loop_new()
+ * instead.
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
  * clock set in the options must count nanoseconds; arm is ignored; the
@@ -76,8 +77,9 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; it is set again only if a timer becomes
- *       due before it, after it occurred, or after its time has passed.
+ *       deadline or an earlier time; it is set again only if the earliest
+ *       deadline becomes earlier than it, after it occurred, or after its time
+ *       has passed.
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.

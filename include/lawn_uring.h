@@ -1,6 +1,6 @@
 /* lawn_uring.h - a lawn_loop in an io_uring.
  *
- * All adapters: see ADAPTERS in lawn_loop.h. In a ring, the wake-up is an
+ * ADAPTERS in lawn_loop.h describes all adapters. In a ring, the wake-up is an
  * IORING_OP_TIMEOUT. The caller passes the ring's completions to
  * lawn_uring_handle(), which fires the timers.
  *

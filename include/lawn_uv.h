@@ -1,6 +1,6 @@
 /* lawn_uv.h - a lawn_loop in libuv.
  *
- * All adapters: see ADAPTERS in lawn_loop.h. In libuv, the wake-up is a
+ * ADAPTERS in lawn_loop.h describes all adapters. In libuv, the wake-up is a
  * uv_timer_t, or a uv_idle_t if a timer is due at once, so that libuv handles
  * ready events before the next turn.
  *

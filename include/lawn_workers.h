@@ -62,8 +62,8 @@
  * The default clock is CLOCK_MONOTONIC in nanoseconds. On the timer's worker a
  * TTL counts from lawn_worker_now(), which in a callback is the time when the
  * callback began. So a callback that takes long should call
- * lawn_worker_update() before it starts timers. On any other thread, a start
- * reads the clock.
+ * lawn_worker_update() before it starts timers. On any other thread a TTL
+ * counts from the clock, which the start reads.
  *
  * PROMISES
  *
@@ -94,9 +94,9 @@
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
  *   C7  Wake-ups: a start by another thread wakes the timer's sleeping worker
- *       if and only if the timer is due before the worker would wake, or comes
- *       from another worker; a burst of messages wakes it once; no wake-up is
- *       lost.
+ *       if and only if the timer is due before the worker would wake, or moves
+ *       to it from another worker; a burst of messages wakes it once; no
+ *       wake-up is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
  *   C9  Floods: a worker takes at most as many messages as the option budget
@@ -322,9 +322,9 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
  * loop; do not read or close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
-/* lawn_worker_now() returns the time from which TTLs started on this worker
- * count, in O(1). lawn_worker_update() sets it from the set's clock, in
- * O(shards of the worker). Call both only on the worker's thread.
+/* lawn_worker_now() returns the time from which the TTLs of timers started on
+ * this worker count, in O(1). lawn_worker_update() sets it from the set's
+ * clock, in O(shards of the worker). Call both only on the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
  * first start after a turn. So the TTLs of all timers that an event loop starts
