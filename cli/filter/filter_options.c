@@ -20,8 +20,9 @@ const struct options_spec filter_options_common[] = {
         "input lines are JSON; write reports, counts and pairs as JSON; "
         "implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
-                 "take the time of each line, a number or RFC 3339, from this "
-                 "column, JSON path or regex (event time), and never wait",
+                 "take the time of each line (event time) from this column, "
+                 "JSON path or regex: a number or RFC 3339; lawn then never "
+                 "waits",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
                  "unit of numbers in --time-field: s, ms, us or ns; default: "
