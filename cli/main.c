@@ -39,9 +39,7 @@ static const char help_notes[] =
     "  DURATION           250ms, 5s, 1h30m (d h m s ms us ns), or plain "
     "seconds\n"
     "  RATE               lines per time: 10/s, 1/1h\n\n"
-    "keys: -k KEY is the part of a line that groups lines; without -k, all "
-    "lines\n"
-    "have the same key, and for dedupe the key is the whole line:\n"
+    "keys: the filters treat lines with different keys separately:\n"
     "  -k 2               lines with the same column 2; -d sets the separator\n"
     "  -k .user.id        lines with the same value at this JSON path\n"
     "  -k '/id=(\\w+)/'    lines with the same text in the parentheses (POSIX "
@@ -79,10 +77,9 @@ print_help(FILE *out)
 {
     fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
           "Filters lines by time: delays them, collapses bursts, limits their "
-          "rate,\n"
-          "pairs lines, or reports missing ones. Handles millions of keys (for "
-          "example\n"
-          "users or hosts) at once.\n",
+          "rate, pairs\n"
+          "them, or reports missing lines, for millions of keys (users, hosts) "
+          "at once.\n",
           out);
     fputs("\nfilters:\n", out);
     for (size_t i = 0; i < tool_filters; i++) {
