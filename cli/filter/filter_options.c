@@ -42,8 +42,8 @@ const struct options_spec filter_options_common[] = {
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
                  "at a limit: evict makes room by removing a key or writing a "
-                 "held line early, pass writes the new line at once, fail "
-                 "exits; default evict",
+                 "held line early, pass writes the new line at once (absent "
+                 "and session ignore it), fail exits; default evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
                  "resume from FILE, and save held lines and keys there on exit",
