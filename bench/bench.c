@@ -29,7 +29,7 @@
 
 static const struct options_spec bench_specs[] = {
     {.name = "quick",
-     .help = "measure a small grid, in under a minute",
+     .help = "measure a small part, in under a minute",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
@@ -176,8 +176,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: CONTENDER/OPERATION, such as lawn/start; "
              "OPERATION is start, stop, restart, idle or fire, which run in a "
-             "loop, or last, which replays the --trace once, its last N "
-             "events (--n N) in a separate function",
+             "loop; or last, which replays the --trace once, and its last "
+             "events, as many as --n, in a separate function",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
@@ -206,8 +206,9 @@ const struct options_verb bench_verb = {
                "that all of them\n"
                "fire the same timers at the same times, and prints the time "
                "per operation.\n"
-               "The full grid takes hours; use --quick or lists to measure "
-               "less.\n",
+               "Measuring all workloads takes hours; --quick, --workload, "
+               "--n or --t\n"
+               "select a part.\n",
     .example = "lawn bench --workload churn --n 10k --t 20",
     .specs = bench_specs,
     .standalone = true,

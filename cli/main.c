@@ -39,8 +39,7 @@ static const char help_notes[] =
     "  DURATION           250ms, 5s, 1h30m (d h m s ms us ns), or plain "
     "seconds\n"
     "  RATE               lines per time: 10/s, 1/1h\n\n"
-    "keys: -k groups lines; without -k there is one group (dedupe: equal "
-    "lines):\n"
+    "keys: the filters treat lines with different keys separately:\n"
     "  -k 2               lines with the same column 2; -d sets the separator\n"
     "  -k .user.id        lines with the same value at this JSON path\n"
     "  -k '/id=(\\w+)/'    lines with the same text in the parentheses (POSIX "
@@ -77,9 +76,10 @@ static void
 print_help(FILE *out)
 {
     fputs("usage: lawn VERB [OPTION]... [ARGUMENT]...\n\n"
-          "Filters lines by time, for millions of keys at once: delays them, "
-          "collapses\n"
-          "bursts, limits their rate, pairs them, or reports missing lines.\n",
+          "Filters lines by time: delays them, collapses bursts, limits their "
+          "rate, pairs\n"
+          "them, or reports missing lines, for millions of keys (users, hosts) "
+          "at once.\n",
           out);
     fputs("\nfilters:\n", out);
     for (size_t i = 0; i < tool_filters; i++) {

@@ -53,9 +53,8 @@ set_clock_offset(struct filter *filter)
     uint64_t ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
     if (!clock_is_event_time(filter) && filter->clock.now > ns + FILTER_SKEW) {
         log_message(filter,
-                    "the state %s is newer than the current time: %s; was the "
-                    "clock set "
-                    "back? continuing from the time of the state",
+                    "the time of the state %s is %s, after the current time; "
+                    "was the clock set back? continuing from that time",
                     filter->options.state,
                     times_format_ms(filter->clock.now).s);
     }

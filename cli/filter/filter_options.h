@@ -83,8 +83,8 @@ struct filter_options {
 #define OPTION_KEY                                                             \
     {                                                                          \
         OPTION_TEXT("key", "KEY", key,                                         \
-                    "the key of a line: a column (2), a JSON path "            \
-                    "(.user.id) or a regex (/id=(\\w+)/)",                     \
+                    "key of a line: column (2), JSON path (.user.id) or "      \
+                    "regex (/id=(\\w+)/)",                                     \
                     "a column, a JSON path or a /regex/"),                     \
             .letter = 'k'                                                      \
     }
