@@ -4,6 +4,7 @@
  *
  * loadmodule lawn.so [rede-compat yes|no]
  */
+#include "args.h"
 #include "config.h"
 #include "info.h"
 #include "redismodule_api.h"
@@ -287,7 +288,10 @@ register_commands(RedisModuleCtx *ctx, const struct command *list,
         }
         if (to == NULL || !set_command_info(to, command) ||
             !set_categories(to, command)) {
-            RedisModule_Log(ctx, "warning", "cannot register command %s", name);
+            RedisModule_Log(ctx, "warning",
+                            "cannot register command %s; another module may "
+                            "have registered it",
+                            name);
             return false;
         }
     }
@@ -313,9 +317,12 @@ parse_options(RedisModuleCtx *ctx, RedisModuleString **argv, int argc,
         bool yes = i + 1 < argc && string_is(argv[i + 1], "yes");
         if (!string_is(argv[i], "rede-compat") ||
             (!yes && !(i + 1 < argc && string_is(argv[i + 1], "no")))) {
+            char quoted[ARGS_QUOTE_SIZE];
+            args_quote(keys_bytes(argv[i]), quoted);
             RedisModule_Log(ctx, "warning",
-                            "invalid module arguments; use 'rede-compat yes' "
-                            "or 'rede-compat no'");
+                            "invalid module argument %s; use 'rede-compat yes' "
+                            "or 'rede-compat no'",
+                            quoted);
             return false;
         }
         *rede = yes;

@@ -42,10 +42,10 @@ def serve(server, key, work):
                     'LAWN.LEASE', key, NAME, 'LEASE', 30000, 'BLOCK', 1000):
                 work(id, payload)
                 server.execute_command('LAWN.ACK', key, id, token)
-        except Exception as error:      # after an error of work() the event
-            # is delivered again, too
+        except Exception as error:  # work() failed, a failover, a slot moves:
+            # without an ACK the event is delivered again
             print(f'{key}: {error!r}', flush=True)
-            time.sleep(0.5)             # a failover, or a slot is migrating
+            time.sleep(0.5)
 
 
 def work(id, payload):

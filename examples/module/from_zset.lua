@@ -4,10 +4,10 @@
 --
 -- The members of ZSET are ids. The scores are Unix times in seconds (UNIT 1000) or
 -- milliseconds (UNIT 1). The payloads are in HASH; without HASH, the members are the
--- payloads. Moves up to COUNT events, earliest first, and returns their number: call it
--- until it returns 0 or fails. A call is atomic, so old pollers and new consumers can run
--- at the same time: each event is in one place. An id that exists in KEY is not changed
--- there.
+-- payloads. Moves up to COUNT events, earliest first, and returns their number: call the
+-- script until it returns 0 or fails. A call is atomic, so old pollers and new consumers
+-- can run at the same time: each event is in one place. If KEY has an event with the id of
+-- a member, the event is kept and the member is removed.
 --
 -- A member without a field in HASH stays in ZSET: its producer may be about to write the
 -- field. If the first thousand members have none, the call fails.

@@ -12,11 +12,11 @@ Jobs are "charge CUSTOMER CENTS", which is booked in the ledger, and "run COMMAN
 cluster, with lawn.so. Start any number of workers on any number of machines. A worker
 waits while the server is down, loading, or refuses writes.
 
-A job is leased to a worker for some seconds. When it is done, the worker acknowledges
-it. If it fails, it is delivered again after a delay that doubles each time. If the
-worker dies, it is delivered again when the lease ends; while the worker lives, a
-heartbeat extends the lease. A job that has used up its tries is moved to the stream
-KEY:dead, from which "dead --retry" returns it to the queue.
+A job is leased to a worker for some seconds. When the job is done, the worker
+acknowledges it. A job that fails is delivered again after a delay that doubles each
+time. If the worker dies, its job is delivered again when the lease ends; while the
+worker lives, a heartbeat extends the lease. A job that has used up its tries is moved
+to the stream KEY:dead, from which "dead --retry" returns it to the queue.
 
 At least once means that a job can be started twice: a worker that was suspended for
 long and its successor may both believe that they hold the lease. Each lease has a
@@ -24,10 +24,10 @@ token, greater than that of the previous lease. For each job, the ledger stores 
 greatest token, the due time, and whether the job is done. The transaction that books
 the charge rejects an older token. So a charge is booked once.
 
-An id that is delivered for another due time, because the job recurs or was added
-again, is a new job. If you do not know whether a job was added, for example because the
-connection broke, add it again with the same --id and the same --at: until that time it
-is the same job.
+For the ledger, id and due time identify a job. A job that repeats, or is added again
+with another time, is therefore a new job. If you do not know whether a job was added,
+for example because the connection broke, add it again with the same --id and --at. If
+the time of --at has passed, it may be done twice.
 """
 import argparse
 import json
@@ -64,8 +64,8 @@ def is_passing(error):
 
 
 def connect(url):
-    # The timeout is longer than BLOCK: a job sent to a client that has given up is
-    # lost until its lease ends.
+    # The timeout is longer than BLOCK: a job sent after the timeout is not delivered
+    # to a worker until its lease ends.
     options = {'decode_responses': True, 'socket_timeout': 5}
     server = redis.Redis.from_url(url, **options)
     if server.info('cluster').get('cluster_enabled'):
@@ -118,7 +118,8 @@ def charge(ledger, job, token, _tries, customer, cents):
 
 def run(ledger, job, token, tries, *command):
     """Not in a transaction: if the worker dies between the two statements, the command
-    is run again. It can recognize this by JOB_ID; the greater JOB_TOKEN is newer."""
+    is run again. The command can recognize this by JOB_ID; the run with the greater
+    JOB_TOKEN is newer."""
     subprocess.run(command, check=True, env=dict(
         os.environ, JOB_ID=job, JOB_TOKEN=str(token), JOB_TRY=str(tries)))
     ledger.finish(job, token)
@@ -141,7 +142,8 @@ class Heartbeat(threading.Thread):
         while not self.over.wait(self.rest):
             try:
                 if not self.extend():
-                    return      # leased to another worker; the ledger rejects us
+                    return      # leased to another worker; the ledger will
+                    # reject this token
             except redis.RedisError:
                 pass            # retry after a third of the lease
 
@@ -215,7 +217,7 @@ class Worker:
                     if not isinstance(error, redis.RedisError) and \
                             not is_passing(error):
                         raise
-                    # It is delivered again.
+                    # The job is delivered again.
                     self.say(job, f'not acknowledged: {error}')
 
     def do(self, job, due, payload, token, tries):

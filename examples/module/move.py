@@ -4,22 +4,21 @@
     move.py FROM-URL KEY TO-URL KEY
     move.py FROM-URL KEY TO-URL 'timers:{}' COUNT
 
-The second form distributes the events over COUNT partitions, timers:{0} and so on. Use it
-to get more partitions, or to move to another server, also to one with an older module: it
-uses only commands of all versions, except for TRIES of events that were pushed with it.
-The URL of a cluster is that of any node. The source key must not be one of the target
-keys.
+The second form distributes the events over COUNT partitions, timers:{0} and so on. Use
+move.py to get more partitions, or to move to another server. The target may have an older
+module, unless events have TRIES. The URL of a cluster is that of any node. The source key
+must not be one of the target keys.
 
-Times, payloads, recurrence and TRIES are kept, but not the number of tries made. Events
+Times, payloads, repetition and TRIES are kept, but not the number of leases so far. Events
 that are already due are due at the target at once. These events are not moved: leased and
-dead ones; recurring ones that are due, because their later times would change; and those
+dead ones; repeating ones that are due, because their later times would change; and those
 whose id is used by another event at the target. They are printed and counted; run the
 program again later. Let producers push to the new keys first; consumers can wait for both.
 
 An event is pushed to the target before it is canceled at the source, so none is lost if
-this program fails. It is canceled only if it is unchanged. If it was taken or changed in
-between, it is canceled at the target: it is delivered twice only if it was taken there,
-too.
+this program fails. If a client took or changed the event at the source in between, move.py
+cancels it at the target instead. The event is delivered twice only if a client at the
+target took it before that.
 """
 import binascii
 import sys

@@ -29,14 +29,14 @@ async function connect() {
     const server = createClient({
         url: process.env.REDIS_URL || "redis://localhost:6379",
     });
-    server.on("error", (error) => console.error(error.message)); // it reconnects
+    server.on("error", (error) => console.error(error.message)); // the client reconnects
     await server.connect();
     return server;
 }
 
 async function prepare(server) {
-    // Both can be repeated. Events stay in the key until there is a sink, and in
-    // the stream until they are read, so the order does not matter.
+    // Both commands can be repeated. Events stay in the key until there is a sink,
+    // and in the stream until they are read, so the order does not matter.
     await server.sendCommand(["LAWN.SINK", KEY, "STREAM", STREAM]);
     await server.xGroupCreate(STREAM, GROUP, "0", { MKSTREAM: true }).catch(
         (error) => {
@@ -61,8 +61,8 @@ async function post(event) {
     if (!answer.ok) throw new Error("status " + answer.status);
 }
 
-/* Removes an entry from the group and the stream, so that neither grows. So no
- * MAXLEN is needed, which would also trim unread entries. */
+/* Removes an entry from the group and the stream, so that neither grows. The
+ * alternative, MAXLEN, would also remove unread entries. */
 function done(server, entry, also) {
     const all = server.multi();
     if (also) also(all);
