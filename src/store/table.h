@@ -12,8 +12,8 @@
  * Buckets are in segments of 64 KiB; only the first segment is copied, while it
  * grows to that size.
  *
- * The functions that find a record are inline: the fewer instructions a call
- * takes, the more calls wait for memory at the same time.
+ * The functions that find a record are inline: with fewer instructions, more
+ * calls wait for memory at the same time.
  */
 #ifndef LAWN_STORE_TABLE_H
 #define LAWN_STORE_TABLE_H
