@@ -1,5 +1,5 @@
-/* commands_table.c - the LAWN commands with their properties for the server and
- * for COMMAND DOCS. In complexities, n is the number of events of the key.
+/* commands_table.c - the LAWN commands. In complexities, n is the number of
+ * events of the key.
  */
 #include "commands.h"
 

@@ -226,9 +226,9 @@ add_event(struct image_loading *loading, const struct queue_event *event)
     return true;
 }
 
-/* Returns whether an event with this TTL can have been pushed or leased up to
- * the saved time of the queue. An event with an individual time counts as
- * pushed at the saved time. */
+/* Returns whether an event with this TTL can have been pushed or leased by the
+ * saved time of the queue. An event with an individual time counts as pushed
+ * then. */
 static bool
 can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {
@@ -344,8 +344,7 @@ load_prefixes(struct image_loading *loading, uint64_t *tag,
     return *tag != IMAGE_TRIES || fail(loading, unknown);
 }
 
-/* The payload is valid until the next string is read, which is after the event
- * is added. */
+/* The payload is valid until the next string is read. */
 static bool
 load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
@@ -496,10 +495,9 @@ due_of_rede(uint64_t due)
     return due > INT64_MAX ? 0 : min_time(due, ARGS_DUE_MAX);
 }
 
-/* Reads an event of ReDe. The time of its push cannot be computed as due - ttl,
- * because ReDe's TTLs may be truncated: the queue's time might advance by
- * weeks. So the TTL is set to the due time, as if the event had been pushed in
- * 1970. */
+/* Reads an event of ReDe. ReDe's TTLs may be truncated, so the time of the push
+ * cannot be computed as due - ttl: the queue's time might advance by weeks. So
+ * the TTL is set to the due time, as if the event had been pushed in 1970. */
 static bool
 load_event_of_rede(struct image_loading *loading)
 {
