@@ -47,7 +47,6 @@ struct commands_leases {
     struct bytes few_words[LEASE_FEW * REPLICATION_LEASE_WORDS];
 };
 
-/* Returns the last bits of the tokens of this server. */
 static unsigned
 token_suffix(const struct call *call)
 {

@@ -143,7 +143,6 @@ struct read_walk {
     struct bytes few[READ_FEW];
 };
 
-/* Makes room for more ids. Returns false if memory allocation fails. */
 static bool
 reserve_id(struct read_walk *walk)
 {

@@ -1,6 +1,4 @@
 /* commands_removal.c - CANCEL, PULL and POLL: remove events.
- *
- * commands_batch.c describes how delivered events are replicated and removed.
  */
 #include "commands.h"
 

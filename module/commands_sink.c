@@ -3,9 +3,9 @@
  *
  * An event is delivered by a command that the module runs in the server (XADD,
  * RPUSH, ...), and is removed from the queue in the same transaction. So after
- * a crash or a failover it is in exactly one of the two places. A batch of
- * events is delivered, then replicated with one command, then removed. Memory
- * for it is allocated before the first delivery.
+ * a crash or a failover it is in exactly one of the two places. Memory for a
+ * batch of events is allocated before the first delivery; commands_batch.c
+ * describes the rest.
  *
  * If a delivery is refused, the event and all events behind it stay, which
  * keeps the order. The delivery is retried after a delay that doubles up to a

@@ -174,7 +174,6 @@ grow_list(struct heap *heap)
     return true;
 }
 
-/* Replaces the first chunk by one of twice the size. */
 static bool
 grow_first(struct heap *heap)
 {

@@ -1,9 +1,9 @@
 /* heap.h - events ordered by time, for events with individual times.
  *
- * It is an implicit heap with four children per entry. Entries are in chunks of
- * 3 KiB, so that the heap grows without moving entries. Each event stores the
- * index of its entry. Events of the same time are ordered by a number that the
- * caller assigns.
+ * It is an implicit heap with four children per entry, in chunks of 3 KiB, so
+ * that it grows without moving entries. Each event stores the index of its
+ * entry. Events of the same time are ordered by a number that the caller
+ * assigns.
  *
  * Adding and removing take O(log events). An entry takes 12 bytes: the pointer
  * to the event and 32 bits of its time, which usually decide a comparison

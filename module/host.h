@@ -41,7 +41,7 @@ void host_replicate(struct host *host, const char *verb,
  * call; event must remain valid until then. */
 void host_notify(struct host *host, const char *event);
 
-/* Wakes the clients that wait for due events of the key. */
+/* Wakes the clients that are blocked on the key. */
 void host_signal(struct host *host);
 
 /* Sets the next wake-up of the key, which queue_armed() returns. */

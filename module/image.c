@@ -199,8 +199,7 @@ keep_copy(struct image_loading *loading, struct bytes *string)
     return true;
 }
 
-/* Reads id and payload of an event. The id is copied, because reading the
- * payload invalidates it. */
+/* The id is copied, because reading the payload invalidates it. */
 static bool
 load_id_and_payload(struct image_loading *loading, struct queue_event *event)
 {
@@ -421,8 +420,7 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
     return true;
 }
 
-/* Reads the token and the sink. The sink's name is copied, because reading the
- * next string invalidates it. */
+/* The sink's name is copied, because reading the next string invalidates it. */
 static bool
 load_sink(struct image_loading *loading)
 {

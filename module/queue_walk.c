@@ -96,8 +96,7 @@ struct copying {
     struct lawn *lawn;
 };
 
-/* Copies an event; the copy is in no place. Returns NULL if memory allocation
- * fails. */
+/* The copy is in no place. */
 static struct event *
 copy_event(struct queue *to, const struct event *event)
 {

@@ -1,4 +1,4 @@
-/* server_host.c - the key of a call, and the notifications about it. */
+/* server_host.c - see server_host.h. */
 #include "server_host.h"
 
 #include "server_keys.h"

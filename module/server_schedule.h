@@ -1,5 +1,4 @@
-/* server_schedule.h - schedules when each key is processed: the registry and
- * the wake-up.
+/* server_schedule.h - schedules when each key is processed.
  *
  * The registry has one time for each key. Events whose clients have been
  * notified were due before that time; all other events are due at that time or

@@ -14,7 +14,6 @@
 
 #include "redismodule_api.h"
 
-/* The callback of the wake-up. */
 void tick_run(RedisModuleCtx *ctx, void *data);
 
 struct tick_limits {

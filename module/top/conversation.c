@@ -7,9 +7,9 @@
  *     LAWN.INFO key           for queues, up to TOP_AHEAD without a reply
  *     LAWN.LEN key DUE        if LAWN.INFO did not contain that number
  *
- * Replies arrive in the order of the commands, so each belongs to the oldest
- * unanswered command. An error about a queue affects only that queue. Any other
- * error ends the round and the connection, and the next round opens a new one.
+ * Each reply belongs to the oldest unanswered command. An error about a queue
+ * affects only that queue. Any other error ends the round and the connection,
+ * and the next round opens a new one.
  */
 #include "top.h"
 

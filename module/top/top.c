@@ -1,8 +1,7 @@
 /* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
- * All servers are queried concurrently, and the data received so far is shown
- * at the end of each interval. Only the first table waits for all servers, at
- * most --timeout. See top.h for an overview.
+ * The data received so far is shown at the end of each interval. Only the first
+ * table waits for all servers, at most --timeout. See top.h for an overview.
  */
 #include "top.h"
 

@@ -237,7 +237,6 @@ bool top_queue_read(struct top_queue *queue, const struct resp_value *reply,
                     uint64_t now);
 /* Sets the number of due events, from a separate command. */
 void top_queue_due(struct top_queue *queue, int64_t due);
-/* Parses the section INFO lawn. */
 void top_figures_read(struct top_figures *figures, const char *text,
                       size_t size, uint64_t now);
 const struct top_figure *top_figures_find(const struct top_figures *figures,
@@ -269,7 +268,6 @@ void top_conversation_fail(struct top_node *node, const char *format, ...)
 struct top_node *top_nodes_add(struct top *top, struct top_url *url);
 void top_nodes_read(struct top *top, struct top_node *node, const char *text,
                     size_t size);
-/* Removes the nodes that are no longer in their cluster. */
 void top_nodes_sweep(struct top *top);
 void top_nodes_fini(struct top *top);
 /* Returns true if this node must ask its cluster for the nodes. */
