@@ -2,7 +2,7 @@
  * violated.
  *
  * It is written from the list in internal.h, not from the code that maintains
- * the invariants: simple loops recompute the values that the other files cache.
+ * the invariants: simple loops recompute all cached values.
  */
 #include "internal.h"
 
@@ -26,7 +26,6 @@ report_broken(struct lawn_checking *checking, const char *invariant,
     return false;
 }
 
-/* Returns whether a time is in the slot's range, and not before the base. */
 static bool
 is_in_slot(const struct lawn_index *index, uint32_t slot, uint64_t time)
 {

@@ -293,7 +293,6 @@ insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Returns the deadline of a timer started now with this TTL. */
 static inline uint64_t
 compute_deadline(const struct lawn *lawn, uint64_t ttl)
 {

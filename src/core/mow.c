@@ -148,7 +148,6 @@ reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
     }
 }
 
-/* Fires the timers of a blade that are due at this tick. */
 static inline bool
 fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 {
@@ -521,8 +520,8 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn__set_bound(lawn, first);
 }
 
-/* Moves the timers due at LAWN_LAST into the index, for this mow to fire. It
- * excludes timers that the callbacks start later [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST into the index, for this mow to fire,
+ * except those that its callbacks start later [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {

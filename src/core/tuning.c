@@ -63,7 +63,6 @@ set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Sets the mode to plain. */
 void
 lawn__tuning_reset(struct lawn *lawn)
 {

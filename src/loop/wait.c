@@ -232,7 +232,6 @@ run_round(struct lawn_loop *loop, bool wait)
     return served + (int)(loop->stats.fires - fires);
 }
 
-/* Returns 0, or -errno if the loop cannot run now. */
 static int
 prepare_run(struct lawn_loop *loop)
 {

@@ -151,7 +151,6 @@ write_and_rename(struct lawn__file *file, lawn__file_fill_fn *fill, void *arg)
     return error;
 }
 
-/* Opens the directory and sets the file names. */
 static int
 open_folder(struct lawn__file *file, const struct lawn__file_target *target)
 {

@@ -98,7 +98,6 @@ header_size(uint32_t slots, uint32_t slot)
     return (head + align - 1) / align * align;
 }
 
-/* Returns how many slots of this size fit in a block. */
 static uint32_t
 slots_per_slab(uint32_t slot)
 {
@@ -114,7 +113,6 @@ slots_per_slab(uint32_t slot)
     return most;
 }
 
-/* word is an element of slots->slabs. */
 static bool
 is_free(uintptr_t word)
 {
@@ -263,8 +261,7 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
     return block;
 }
 
-/* Returns a new slab of a size. On failure, returns NULL and has allocated
- * nothing. */
+/* On failure, returns NULL and has allocated nothing. */
 LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)

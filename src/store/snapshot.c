@@ -116,7 +116,6 @@ append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
     return 0;
 }
 
-/* For lawn__store_each(). */
 static bool
 save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
 {

@@ -118,7 +118,6 @@ size_outside(size_t size)
     return size <= LAWN_STORE_SLOTS_MAX ? lawn__store_slots_room(size) : size;
 }
 
-/* Copies a payload to a slot or block. Returns NULL if out of memory. */
 static unsigned char *
 copy_outside(struct lawn_store *store, uint64_t ttl, const void *payload,
              size_t size)

@@ -1,9 +1,9 @@
 /* gate.h - lets lawn_workers_close() wait for starts that use the mailbox.
  *
- * A start that has claimed a timer must not fail, because operations that found
- * the claim rely on it: see state.h. So a start that will put a timer into a
- * mailbox enters a gate before it claims the timer. lawn_workers_close() waits
- * for the starts inside the gates before it closes the mailboxes:
+ * A start that has claimed a timer must not fail: see state.h. So a start that
+ * will put a timer into a mailbox enters a gate before it claims the timer.
+ * lawn_workers_close() waits for the starts inside the gates before it closes
+ * the mailboxes:
  *
  *      the start                          close
  *      gate++                             closing = 1

@@ -1,5 +1,5 @@
-/* shard.h - a lawn with a mailbox. Functions are called by the worker that runs
- * the shard, unless documented otherwise. */
+/* shard.h - a lawn with a mailbox. Only the worker that runs the shard calls
+ * these functions, unless documented otherwise. */
 #ifndef LAWN_WORKERS_SHARD_H
 #define LAWN_WORKERS_SHARD_H
 

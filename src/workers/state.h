@@ -66,11 +66,11 @@
  * worker that finds a claimed timer in the mailbox retries in its next round.
  * The timer is put into the mailbox before the claim ends.
  *
- * Only a start may claim, and after the claim it cannot fail. Operations that
- * find the claim rely on both. So a start by mail enters a gate first, see
- * gate.h. Other starts need no gate: the thread that clears the lawn, or takes
- * the timer from the mailbox, waits for the claim to end. The start decides
- * before the claim whether it needs mail. If the compare-and-swap of the claim
+ * Only a start may claim, and after the claim it cannot fail; operations that
+ * find the claim rely on both. So a start by mail enters a gate first (gate.h).
+ * Other starts need no gate: the thread that clears the lawn, or takes the
+ * timer from the mailbox, waits for the claim to end. The start decides before
+ * the claim whether it needs mail. If the compare-and-swap of the claim
  * succeeds, the `when` and `ttl` that it has read are still current.
  *
  * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
