@@ -173,8 +173,8 @@ take_value(struct args_words *words, const char *name, bool *seen,
 }
 
 /* Consumes an option and a number within bounds, which range describes. Returns
- * false if the next argument is another option. Sets *error if the option
- * matches and its number is invalid. */
+ * false if the next argument is another option. Sets *error if the number is
+ * invalid. */
 static bool
 take_number(struct args_words *words, const char *name, uint64_t min,
             uint64_t max, bool *seen, uint64_t *out, const char *range,
@@ -654,7 +654,7 @@ next_meta_word(struct bytes *meta)
     return word;
 }
 
-/* Parses a letter that may occur once, and its number. */
+/* Parses a letter and its number. A letter may occur once. */
 static bool
 parse_meta_number(struct bytes word, uint64_t min, uint64_t max, bool *seen,
                   uint64_t *out)

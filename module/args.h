@@ -11,8 +11,7 @@
 
 #include "queue.h"
 
-/* The latest due time. Code that adds a period, a delay or a jitter limits the
- * sum to this value. */
+/* The latest due time: the limit of times plus periods, delays and jitters. */
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
 /* Limit of counts and settings: the largest integer of a reply. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)
@@ -36,8 +35,7 @@ void args_quote(struct bytes word, char out[ARGS_QUOTE_SIZE]);
 const char *args_syntax_near(struct bytes word);
 const char *args_syntax_missing(const char *what, struct bytes word);
 
-/* The ranges up to QUEUE_TIME_MAX and ARGS_COUNT_MAX, for
- * args_not_in_range(). */
+/* Ranges up to QUEUE_TIME_MAX and ARGS_COUNT_MAX, for args_not_in_range(). */
 #define ARGS_MS_RANGE(min)                                                     \
     "an integer number of milliseconds from " min " to 2^53"
 #define ARGS_COUNT_RANGE(min) "an integer from " min " to 2^63 - 1"
@@ -48,9 +46,8 @@ const char *args_not_in_range(const char *name, const char *range,
 
 bool args_is(struct bytes word, const char *name);
 
-/* Parse a decimal number as the server writes it: no spaces, no leading zeros,
- * no plus sign. A signed number ranges from -max to max; max is at most
- * INT64_MAX. */
+/* Parse a decimal number without spaces, leading zeros or a plus sign. A signed
+ * number ranges from -max to max; max is at most INT64_MAX. */
 bool args_parse_number(struct bytes word, uint64_t min, uint64_t max,
                        uint64_t *out);
 bool args_parse_signed(struct bytes word, uint64_t max, int64_t *out);
@@ -169,9 +166,8 @@ enum args_set args_set_find(struct bytes name);
 uint64_t args_set_value(const struct queue_settings *settings,
                         enum args_set set);
 
-/* Parses a setting: maxlen, maxbytes, overflow, resolution-ms, tries or lease;
- * with `all`, which LAWN.APPLY sets, also paused. Changes the settings only on
- * success. */
+/* Parses a setting. Accepts paused only with `all`, which LAWN.APPLY sets.
+ * Changes the settings only on success. */
 enum args_setting { ARGS_SET, ARGS_UNKNOWN, ARGS_BAD };
 enum args_setting args_parse_setting(struct bytes name, struct bytes value,
                                      bool all, struct queue_settings *settings);

@@ -93,12 +93,13 @@ void command_call(const struct command *command, struct call *call);
  * the queue to NULL if the key was deleted in the meantime. */
 uint64_t command_hand_over(struct call *call, uint64_t budget);
 
-/* Totals over all keys since the module was loaded. */
+/* Totals over all keys since the module was loaded, as in struct
+ * queue_counts. */
 struct command_totals {
     uint64_t pushed;
-    uint64_t fired;   /* delivered because they were due */
-    uint64_t dropped; /* dropped because the queue was full */
-    uint64_t missed;  /* periods */
+    uint64_t fired;
+    uint64_t dropped;
+    uint64_t missed;
     uint64_t leased;
     uint64_t redelivered;
     uint64_t acked;

@@ -1,7 +1,6 @@
-/* commands.c - runs a command, and functions that several commands share.
- *
- * A command records its changes in its call. Then command_call() deletes an
- * idle key, sets the next wake-up and wakes waiting clients. O(1).
+/* commands.c - runs a command, and functions that several commands share. A
+ * command records its changes in its call; then command_call() deletes an idle
+ * key, sets the next wake-up and wakes waiting clients.
  */
 #include "commands.h"
 
@@ -14,12 +13,11 @@ struct command_totals command_totals;
 struct commands_tokens commands_tokens;
 
 /* Returns the time at which the key needs attention, or LAWN_NEVER if the
- * wake-up that is set must not change.
+ * wake-up must not change.
  *
  * If a wake-up is set, only an event that this call has added can require an
- * earlier one. A removal can make the wake-up too early, which is harmless.
- * Finding the next event may take a search, so that is done only if no wake-up
- * is set.
+ * earlier one; a wake-up that is too early is harmless. Finding the next event
+ * may take a search, so that is done only if no wake-up is set.
  *
  * On a master, clients are notified of due events without a wake-up. So the
  * first event that is not yet due counts. If more events are due than a batch
@@ -43,8 +41,7 @@ next_wakeup(struct call *call)
 }
 
 /* Returns true if the server must process the key at once: due events have a
- * sink, or dead events have a dead letter stream. Events that die later are
- * found by the wake-up at the end of their lease. */
+ * sink, or dead events have a dead letter stream. */
 static bool
 needs_handover(struct call *call)
 {

@@ -52,8 +52,7 @@ command_fn apply_command;
 #define COMMANDS_NUMBER 21
 struct bytes commands_number(uint64_t number, char text[COMMANDS_NUMBER]);
 
-/* Replies with an error that contains numbers or user input. Bytes that are not
- * printable ASCII become ?. */
+/* Replies with an error. Bytes that are not printable ASCII become ?. */
 void commands_error(struct call *call, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -97,9 +96,9 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[REPLICATION_AT_WORDS]);
 
-/* All tokens that this server issues end in the same four bits. These differ
+/* All tokens that this server issues end in the same four bits, which differ
  * from those of the last token received from a master or a file. So a promoted
- * replica never issues the tokens that its old master still issues. */
+ * replica never issues a token that its old master issues. */
 #define COMMANDS_TOKEN_STEP 16u
 /* The number of tokens of one millisecond. */
 #define COMMANDS_TOKENS UINT64_C(1024)
@@ -140,8 +139,8 @@ size_t commands_count_due(struct call *call, uint64_t count);
 #define COMMANDS_PROMOTE_MAX 1000u
 uint64_t commands_promote_due(struct call *call);
 
-/* Records how late a delivered event is, unless a previous owner kept it too
- * long. */
+/* Records how late a delivered event is, unless it is delivered again because
+ * its lease has ended. */
 void commands_note_late(struct call *call, const struct queue_event *event);
 
 /* Computes an event's state after its delivery. Returns false if it is
@@ -172,7 +171,8 @@ bool commands_batch_reserve(struct commands_batch *batch, size_t count,
 bool commands_batch_init(struct call *call, struct commands_batch *batch,
                          size_t count, size_t again_count);
 /* Records that an event was delivered. *next is its next occurrence; NULL if it
- * is removed. The bytes of the id must remain valid until the end. */
+ * is removed. The bytes of the id must remain valid until the batch is
+ * replicated and applied. */
 void commands_batch_add(struct call *call, struct commands_batch *batch,
                         const struct queue_event *event,
                         const struct queue_event *next);
@@ -183,7 +183,7 @@ void commands_batch_remove(struct call *call, struct commands_batch *batch,
 void commands_count_fired(struct call *call, const struct queue_event *event);
 void commands_batch_replicate(struct call *call,
                               const struct commands_batch *batch);
-/* The same, and notifies the subscribed clients. */
+/* Replicates the batch and notifies the subscribed clients. */
 void commands_batch_report(struct call *call,
                            const struct commands_batch *batch,
                            const char *what);

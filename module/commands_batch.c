@@ -57,7 +57,7 @@ commands_next_period(const struct queue_event *event, uint64_t now,
     if (next->repeat.times > 0) {
         next->repeat.times--;
     }
-    /* A later time, a million years ahead, could not be replicated. */
+    /* A time after ARGS_DUE_MAX could not be replicated. */
     return next->due <= ARGS_DUE_MAX;
 }
 

@@ -47,7 +47,6 @@ struct commands_leases {
     struct bytes few_words[LEASE_FEW * REPLICATION_LEASE_WORDS];
 };
 
-/* Returns the last bits of the tokens of this server. */
 static unsigned
 token_suffix(const struct call *call)
 {
@@ -247,8 +246,7 @@ commands_lease(struct call *call)
     }
 }
 
-/* Finds an event and checks the token. Returns true and fills *event if it is
- * valid. */
+/* Returns true and fills *event if the token is valid. */
 static bool
 find_leased(struct call *call, struct bytes id, uint64_t token,
             struct queue_event *event)
@@ -325,8 +323,8 @@ commands_ack(struct call *call)
     commands_batch_fini(&batch);
 }
 
-/* Sets a new end and token for the leased event args[2]. Returns the end, or 0
- * if memory allocation fails. */
+/* Sets a new end and token for the event args[2]. Returns the end, or 0 if
+ * memory allocation fails. */
 static uint64_t
 renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
             uint64_t ms)

@@ -9,7 +9,7 @@
 
 #define PARTITION_MAX 16384u
 
-/* A table of 16 entries, used twice per byte, is fast enough. */
+/* The table has 16 entries and is used twice per byte. */
 static unsigned
 add_byte(unsigned sum, unsigned byte)
 {

@@ -82,7 +82,7 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
 
 /* Returns whether the new events are within the limits, or dropping others
  * makes room (*drop is then set); if not, replies with an error. Events that
- * take no more room than those they replace are always accepted. */
+ * replace others and take no more room are always accepted. */
 static bool
 check_limits(struct call *call, const struct push_tally *tally, bool *drop)
 {
@@ -147,8 +147,7 @@ remove_victims(struct call *call, struct push_victims *victims)
     victims->count = 0;
 }
 
-/* Makes room for one more victim. If memory allocation fails, the collected
- * ones are removed now. */
+/* If memory allocation fails, removes the collected victims now. */
 static void
 reserve_victim(struct call *call, struct push_victims *victims)
 {
@@ -182,10 +181,10 @@ exceeds_limits(const struct queue_settings *settings,
            (settings->max_bytes > 0 && size->bytes > settings->max_bytes);
 }
 
-/* Drops the events that are due first until the queue is within its limits,
- * including the new events at PUSH_LAST, or until PUSH_DROP events were dropped
- * and it is not larger than `before`. Replicates one DEL for all, unless there
- * is no memory for their ids. */
+/* Drops the events that are due first, but not the new ones, which are at
+ * PUSH_LAST. Ends when the queue is within its limits. Also ends when PUSH_DROP
+ * events were dropped, provided that the queue is not larger than `before`.
+ * Replicates one DEL for all, if there is memory for their ids. */
 static void
 drop_oldest(struct call *call, const struct push_size *before)
 {

@@ -1,7 +1,7 @@
 /* commands_query.c - GET, NEXT, LEN, SCAN and INFO: read-only commands.
  *
  * They change nothing that is saved or replicated, so they run on replicas,
- * too. They report due events of a paused key as due.
+ * too.
  *
  * GET and SCAN compute the state of each event. LEN and INFO use counts, for
  * which events that have become due must first be moved: at most
@@ -56,7 +56,7 @@ commands_get(struct call *call)
     commands_reply_repeat(host, &event.repeat);
     commands_reply_number(host, "tries", event.tries.made);
     commands_reply_number(host, "max-tries", event.tries.most);
-    /* The token is not shown: a client that has it could acknowledge the
+    /* The token is not shown: with it, another client could acknowledge the
      * event. */
     commands_reply_number(host, "lease-end",
                           event.lease.token != 0 ? event.lease.end : 0);
@@ -143,7 +143,6 @@ struct read_walk {
     struct bytes few[READ_FEW];
 };
 
-/* Makes room for more ids. Returns false if memory allocation fails. */
 static bool
 reserve_id(struct read_walk *walk)
 {
@@ -245,7 +244,7 @@ commands_scan(struct call *call)
     }
 }
 
-/* Replies with the contents of the key: INFO_HOLDS pairs. */
+/* The number of pairs about the contents of the key. */
 #define INFO_HOLDS 6
 static void
 reply_contents(struct call *call)
@@ -269,7 +268,7 @@ reply_contents(struct call *call)
                           next < call->now ? call->now - next : 0);
 }
 
-/* Replies with the counters: INFO_COUNTS pairs. */
+/* The number of counters. */
 #define INFO_COUNTS 13
 static void
 reply_counts(struct call *call)
@@ -297,7 +296,7 @@ reply_counts(struct call *call)
     commands_reply_number(host, "late-max-ms", late->max);
 }
 
-/* Replies with the sink: INFO_SINK pairs. */
+/* The number of pairs about the sink. */
 #define INFO_SINK 5
 static void
 reply_sink(struct call *call)

@@ -1,6 +1,4 @@
 /* commands_removal.c - CANCEL, PULL and POLL: remove events.
- *
- * commands_batch.c describes how delivered events are replicated and removed.
  */
 #include "commands.h"
 
@@ -50,10 +48,10 @@ commands_pull(struct call *call)
     call->changed = true;
 }
 
-/* Promoted events may turn out to be dead, and dead events are not delivered.
- * So at least this many are promoted at a time, repeatedly, up to
- * lawn.max-batch. If all of them are dead, the tick promotes the others and
- * wakes the blocked clients. */
+/* Promoting also moves leased events whose last lease has ended to the dead
+ * ones, which are not delivered. So at least this many events are promoted at a
+ * time, repeatedly, up to lawn.max-batch. If all of them are dead, the tick
+ * promotes the others and wakes the blocked clients. */
 #define REMOVE_PROMOTE_MIN 64u
 
 size_t

@@ -3,17 +3,16 @@
  *
  * An event is delivered by a command that the module runs in the server (XADD,
  * RPUSH, ...), and is removed from the queue in the same transaction. So after
- * a crash or a failover it is in exactly one of the two places. A batch of
- * events is delivered, then replicated with one command, then removed. Memory
- * for the batch is allocated before the first delivery.
+ * a crash or a failover it is in exactly one of the two places. Memory for a
+ * batch of events is allocated before the first delivery; commands_batch.c
+ * describes the rest.
  *
  * If a delivery is refused, the event and all events behind it stay, which
  * keeps the order. The delivery is retried after a delay that doubles up to a
- * second. Sink and dead letter stream have separate error states, so neither
- * slows down the other.
+ * second. Sink and dead letter stream have separate error states.
  *
- * A module that is notified of a delivery may delete the key. So the code
- * checks after each delivery whether the queue still exists. If the module
+ * Another module that is notified of a delivery may delete the key. So the code
+ * checks after each delivery whether the queue still exists. If that module
  * renames or moves the key, the drain continues there.
  *
  * O(delivered events). It would break if the queue changed during a delivery;
@@ -172,7 +171,7 @@ commands_sink(struct call *call)
 
 /* THE TICK */
 
-/* One of the two outlets of a queue: the sink or the dead letter stream. */
+/* The sink or the dead letter stream. */
 struct sink_outlet {
     enum queue_sink_kind kind;
     bool dead;

@@ -1,5 +1,5 @@
-/* commands_table.c - the LAWN commands with their properties for the server and
- * for COMMAND DOCS. In complexities, n is the number of events of the key.
+/* commands_table.c - the LAWN commands. In complexities, n is the number of
+ * events of the key.
  */
 #include "commands.h"
 
@@ -175,8 +175,6 @@ static const struct command_arg commands_table_apply[] = {
     {"word", COMMAND_STRING, NULL, COMMAND_MULTIPLE, NULL},
     END};
 
-/* name, function, flags, arity, key, flags of the key, summary, complexity,
- * since, arguments, other keys */
 const struct command command_lawn[] = {
     {"LAWN.PUSH", commands_push, "write deny-oom fast", -6, true, "RW UPDATE",
      "Adds an event that is due after a delay or at a time.",

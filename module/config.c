@@ -1,6 +1,5 @@
-/* config.c - the table of settings with their variables and bounds. The server
- * sets them from its configuration file and by CONFIG SET. A variable's value
- * when the module is loaded is the default. */
+/* config.c - the table of settings with their variables and bounds. The initial
+ * value of a variable is the default. */
 #include "config.h"
 
 #include "command_limits.h"

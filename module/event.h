@@ -6,8 +6,7 @@
  * A waiting event is a timer of the queue's lawn, a leased event a timer of the
  * lawn of leases. A due or dead event is a node of a list. Each place except
  * the dead list also has a heap, which may contain the event instead. The
- * relevant time of an event is the end of its lease if it has a lease, and
- * otherwise its due time. It has the same offset in timer, link and leaf.
+ * relevant time of an event (queue.h) has the same offset in all three forms.
  */
 #ifndef EVENT_H
 #define EVENT_H

@@ -1,8 +1,7 @@
 /* glob.c - patterns: see glob.h.
  *
  * Everything except a star matches exactly one byte. So after a mismatch only
- * the last star has to match one byte more. This takes O(pattern x text) at
- * worst, and no stack.
+ * the last star has to match one byte more. This needs no recursion.
  *
  * The meaning of a pattern is that of the server, including its corner cases:
  * an unterminated class ends with the pattern; "[]" matches nothing and "[^]"

@@ -4,8 +4,7 @@
  *     3 │ 4 5 6 7 │ 8 9 10 11 │ 12 ...        children of i: 4 (i - 2) and on
  *     └────┘ └──────────┘                     parent of i: i / 4 + 2
  *
- * What would break it: moving the block of an event without calling
- * heap_moved(). */
+ * It breaks if the block of an event is moved without heap_moved(). */
 #include "heap.h"
 
 #include "memory.h"
@@ -175,7 +174,6 @@ grow_list(struct heap *heap)
     return true;
 }
 
-/* Replaces the first chunk by one of twice the size. */
 static bool
 grow_first(struct heap *heap)
 {
@@ -223,8 +221,8 @@ heap_reserve(struct heap *heap, size_t many)
     return true;
 }
 
-/* Frees the chunks that are not needed, except one, so that additions and
- * removals at the edge of a chunk do not allocate again and again. */
+/* Frees unused chunks except one: additions and removals at the edge of a chunk
+ * would otherwise allocate again and again. */
 static void
 trim(struct heap *heap)
 {
@@ -251,8 +249,8 @@ heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
          uint64_t now)
 {
     if (heap->count == 0) {
-        /* The base must not be far ahead: all earlier times would have the same
-         * value in their entries. */
+        /* All times far before the base would have the same value in their
+         * entries. */
         uint64_t first = time < now ? time : now;
 
         heap->base = first > HEAP_BEFORE ? first - HEAP_BEFORE : 0;

@@ -1,10 +1,9 @@
-/* heap.h - events ordered by time, for events with individual times. The first
- * is known, and any event can be removed.
+/* heap.h - events ordered by time, for events with individual times.
  *
- * It is an implicit heap with four children per entry. Entries are in chunks of
- * 3 KiB, so that the heap grows without moving entries. Each event stores the
- * index of its entry. Events of the same time are ordered by a number that the
- * caller assigns.
+ * It is an implicit heap with four children per entry, in chunks of 3 KiB, so
+ * that it grows without moving entries. Each event stores the index of its
+ * entry. Events of the same time are ordered by a number that the caller
+ * assigns.
  *
  * Adding and removing take O(log events). An entry takes 12 bytes: the pointer
  * to the event and 32 bits of its time, which usually decide a comparison
@@ -59,7 +58,7 @@ uint64_t heap_next(const struct heap *heap);
 struct event *heap_at(const struct heap *heap, uint64_t number);
 
 /* Visits all events in time order; by number if there is no memory for sorting.
- * O(events * log events). Returns false if visit returned false. */
+ * Returns false if visit returned false. O(events * log events). */
 typedef bool heap_visit_fn(struct event *event, void *arg);
 bool heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg);
 

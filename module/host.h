@@ -41,7 +41,7 @@ void host_replicate(struct host *host, const char *verb,
  * call; event must remain valid until then. */
 void host_notify(struct host *host, const char *event);
 
-/* Wakes the clients that wait for due events of the key. */
+/* Wakes the clients that are blocked on the key. */
 void host_signal(struct host *host);
 
 /* Sets the next wake-up of the key, which queue_armed() returns. */
@@ -53,9 +53,9 @@ void host_arm(struct host *host, uint64_t when);
  * script). */
 bool host_block(struct host *host, uint64_t ms);
 
-/* Returns true if the command must not remove events. This is possible only for
- * a client that was blocked: its timeout has passed, or the server currently
- * accepts no writes. In the second case, the key is scheduled again. */
+/* Returns true if the command must not remove events. That happens only to a
+ * client that was blocked: its timeout has passed, or the server accepts no
+ * writes now. In the second case, the key is scheduled again. */
 bool host_frozen(struct host *host);
 
 bool host_may_publish(struct host *host, struct bytes channel);
@@ -83,8 +83,8 @@ const char *host_call(struct host *host, const struct host_order *order);
 const char *host_probe(struct host *host);
 bool host_over(struct host *host);
 
-/* Returns true if the server is short of memory and refuses commands that need
- * more. Other commands must then not allocate memory. */
+/* Returns true if the server refuses commands that need memory. Other commands
+ * must then not allocate any. */
 #define HOST_FULL "OOM command not allowed when used memory > 'maxmemory'."
 bool host_full(struct host *host);
 

@@ -15,8 +15,7 @@ static uint64_t ids_number;
 size_t
 ids_next(uint64_t now, char id[IDS_SIZE])
 {
-    /* All ids that replicas accept are used up. Only a forged id has such a
-     * time. */
+    /* All ids that replicas accept are used up, because of a forged id. */
     bool spent = ids_ms == IDS_MS_MAX && ids_number == IDS_NUMBER_MAX;
 
     if (now > IDS_MS_MAX) {

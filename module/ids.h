@@ -12,8 +12,8 @@
 
 #define IDS_SIZE 42 /* enough for two numbers of 64 bits, a dash and a 0 byte */
 
-/* Ids with a later time or a greater number are never generated. ids_seen()
- * ignores them: if they counted, no ids would remain. */
+/* Limits of generated ids. ids_seen() ignores greater ones: if they counted, no
+ * ids would remain. */
 #define IDS_MS_MAX (UINT64_C(1) << 53)
 #define IDS_NUMBER_MAX (UINT64_C(1) << 53)
 

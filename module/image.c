@@ -199,8 +199,7 @@ keep_copy(struct image_loading *loading, struct bytes *string)
     return true;
 }
 
-/* Reads id and payload of an event. The id is copied, because reading the
- * payload invalidates it. */
+/* The id is copied, because reading the payload invalidates it. */
 static bool
 load_id_and_payload(struct image_loading *loading, struct queue_event *event)
 {
@@ -226,9 +225,9 @@ add_event(struct image_loading *loading, const struct queue_event *event)
     return true;
 }
 
-/* Returns whether an event with this TTL can have been pushed or leased up to
- * the saved time of the queue. An event with an individual time counts as
- * pushed at the saved time. */
+/* Returns whether an event with this TTL can have been pushed or leased by the
+ * saved time of the queue. An event with an individual time counts as pushed
+ * then. */
 static bool
 can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {
@@ -344,8 +343,7 @@ load_prefixes(struct image_loading *loading, uint64_t *tag,
     return *tag != IMAGE_TRIES || fail(loading, unknown);
 }
 
-/* The payload is valid until the next string is read, which is after the event
- * is added. */
+/* The payload is valid until the next string is read. */
 static bool
 load_event(struct image_loading *loading, uint64_t tag, uint64_t ttl)
 {
@@ -422,8 +420,7 @@ load_settings(struct image_loading *loading, struct queue_settings *settings)
     return true;
 }
 
-/* Reads the token and the sink. The sink's name is copied, because reading the
- * next string invalidates it. */
+/* The sink's name is copied, because reading the next string invalidates it. */
 static bool
 load_sink(struct image_loading *loading)
 {
@@ -496,10 +493,9 @@ due_of_rede(uint64_t due)
     return due > INT64_MAX ? 0 : min_time(due, ARGS_DUE_MAX);
 }
 
-/* Reads an event of ReDe. The time of its push cannot be computed as due - ttl,
- * because ReDe's TTLs may be truncated: the queue's time might advance by
- * weeks. So the TTL is set to the due time, as if the event had been pushed in
- * 1970. */
+/* Reads an event of ReDe. ReDe's TTLs may be truncated, so the time of the push
+ * cannot be computed as due - ttl: the queue's time might advance by weeks. So
+ * the TTL is set to the due time, as if the event had been pushed in 1970. */
 static bool
 load_event_of_rede(struct image_loading *loading)
 {

@@ -1,6 +1,5 @@
 /* invariant.h - checks that stay in release builds, for rules whose violation
- * means that data is lost or that master and replicas differ. A violation is a
- * bug in this module.
+ * means that data is lost or that master and replicas differ.
  */
 #ifndef INVARIANT_H
 #define INVARIANT_H

@@ -1,6 +1,6 @@
-/* memory.h - the allocator of the module: the server's allocator, so that its
- * memory counts toward maxmemory and can be defragmented. Tests use one that
- * fails on demand.
+/* memory.h - the allocator of the module: the server's, so that its memory
+ * counts toward maxmemory and can be defragmented. Tests use one that fails on
+ * demand.
  */
 #ifndef MEMORY_H
 #define MEMORY_H

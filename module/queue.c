@@ -150,8 +150,8 @@ undo_put(struct queue *queue, struct event *chain)
     }
 }
 
-/* First allocates all blocks and adds new ids to the table. The remaining steps
- * cannot fail. If an id occurs twice, the second event replaces the first. */
+/* First allocates all blocks and adds new ids to the table. The rest cannot
+ * fail. If an id occurs twice, the second event replaces the first. */
 int
 queue_put_all(struct queue *queue, const struct queue_event *events,
               size_t count, uint64_t *added)

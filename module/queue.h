@@ -16,10 +16,11 @@
  * event takes 32 bytes in addition to id and payload, and about 14 in the
  * table; an event in a heap takes 12 more.
  *
- * ORDER: events are delivered by due time. At the same due time, events of the
- * same delay, and those with an individual time, are delivered in the order of
- * their pushes. If memory allocation fails, events of the same time may be
- * delivered in any order.
+ * ORDER: events are delivered by due time. Events with the same due time keep
+ * the order of their pushes if they have the same delay, or if all have an
+ * individual time. If memory allocation fails, they may be delivered in any
+ * order. If an event has a lease token, the end of the lease counts instead of
+ * the due time. The time that counts is the event's relevant time.
  *
  * TIME is the wall clock in milliseconds, and never decreases for a queue. If
  * the clock is set back, events pushed meanwhile are late, and none is early.
@@ -33,9 +34,9 @@
  *   [Q1] an event is in the table under its id, and in exactly one place:
  *        waiting, ready, leases or dead. In a place that has a heap, it is in
  *        the heap or in the lawn or list, not in both
- *   [Q2] ready is sorted by relevant time: the end of the lease if there was
- *        one, otherwise the due time. In ready and in the heap next to it, no
- *        relevant time is after the last time up to which events were promoted
+ *   [Q2] ready is sorted by relevant time. In ready and in the heap next to it,
+ *        no relevant time is after the last time up to which events were
+ *        promoted
  *   [Q3] timers of a lawn are due at or after the time up to which it was mown
  *   [Q4] bytes is the size of all blocks, by the rule of sizes.h; data is the
  *        sum of ids and payloads, leased_data that of the events in leases
@@ -222,9 +223,8 @@ int queue_put_all(struct queue *queue, const struct queue_event *events,
                   size_t count, uint64_t *added);
 
 /* Changes due time, recurrence and tries of an event, and ends its lease.
- * Returns 0, -ENOENT or -ENOMEM. Only if the event starts or stops recurring,
- * or gets tries for the first time, -ENOMEM is possible, and the cost is
- * O(bytes). Otherwise it costs as much as queue_put(). */
+ * Returns 0, -ENOENT or -ENOMEM; -ENOMEM only if the event starts or stops
+ * recurring, or gets tries for the first time. Costs as much as queue_put(). */
 int queue_move(struct queue *queue, const struct queue_event *event);
 
 /* Leases an event, whatever its state, and sets its tries. The token of the
@@ -250,15 +250,15 @@ bool queue_get(const struct queue *queue, struct bytes id,
 
 /* Promotes at most budget events that are due by now to ready. Returns the
  * number of ready events, of which the first `budget` are the first of all due
- * events. Does not set the queue's time. If now is before the queue's time, or
- * before that of an earlier call, the later time applies: due events stay due.
- * O(budget), in heaps O(budget * log events). */
+ * events. Does not set the queue's time. If now is before the queue's time or
+ * an earlier now, the later time applies: due events stay due. O(budget), in
+ * heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns
- * false at the end. The queue must not change in between. Up to the budget of
- * the last queue_promote_due(), no event is omitted. After that number, events
- * that were promoted after events with later times are omitted. */
+ * false at the end. The queue must not change in between. After as many events
+ * as the budget of the last queue_promote_due(), events that were promoted
+ * after events with later times are omitted. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
@@ -267,8 +267,7 @@ bool queue_ready(const struct queue *queue, const void **cursor,
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
 uint64_t queue_dead_count(const struct queue *queue);
-/* Returns true if an event has become dead, by the end of its lease, since the
- * last call. */
+/* Returns true if an event has become dead since the last call. */
 bool queue_died(struct queue *queue);
 /* Returns the number of leased events as of the last queue_promote_due(). */
 uint64_t queue_leased_count(const struct queue *queue);
@@ -306,18 +305,17 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 
-/* Lets the caller move blocks of memory: moved() returns the new address of a
- * block, or NULL. Continues from cursor, 0 at first, until stop() returns true.
- * Returns the next cursor, 0 at the end. The caller can move the queue's own
- * block, because nothing points to it. The lawn's block is not moved. */
+/* Lets the caller move blocks of memory, except those of lawns: moved() returns
+ * the new address of a block, or NULL. Continues from cursor, 0 at first, until
+ * stop() returns true. Returns the next cursor, 0 at the end. Nothing points to
+ * the queue's own block, so the caller can move it. */
 typedef void *queue_moved_fn(void *memory, void *arg);
 typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* Returns the number of events in all queues. Leased and dead events are
- * counted as of the last queue_promote_due() of their queue. Any thread may
- * call it. */
+/* Returns the number of events in all queues; of leased and dead ones as of the
+ * last queue_promote_due() of their queue. Any thread may call it. */
 enum queue_totals {
     QUEUE_TOTAL,
     QUEUE_TOTAL_LEASED,

@@ -33,10 +33,9 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. A lawn has fired all timers due before
- * its mowing position, so no timer may be started on it with an earlier
- * deadline. The position is neither after `then` nor after the next deadline.
- * So mown is set to the earlier of these two times. */
+ * time. `left`: more events may be due. No timer may be started on a lawn with
+ * a deadline before its mowing position, which is neither after `then` nor
+ * after the next deadline. So mown is set to the earlier of these two times. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -166,7 +165,6 @@ queue_next(struct queue *queue)
     return coming < next ? coming : next;
 }
 
-/* Dead events come first. */
 bool
 queue_first(struct queue *queue, struct queue_event *out)
 {

@@ -69,14 +69,13 @@ enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_LEASES };
 
 /* TIMELINES: queue_timeline.c */
 
-/* Creates the lawn of a timeline. Returns false if memory allocation fails. */
+/* Creates the lawn. Returns false if memory allocation fails. */
 bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
                          unsigned size, uint64_t position);
 
 /* Replaces the lawn of waiting events by one of that size, at a position that
  * is not after mown. Returns false if memory allocation fails. O(events). */
 bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
-/* Returns the required size of the lawn of the leases. */
 unsigned queue_leases_size(const struct queue *queue);
 
 /* Adds an event to a timeline with a TTL or, if ttl is 0, with an individual
@@ -163,7 +162,6 @@ void queue_event_read(const struct event *event, struct queue_event *out);
 void queue_sink_free(struct queue *queue);
 void queue_sink_moved(struct queue *queue, char *memory);
 
-/* Adds to the total number of events of all queues. */
 void queue_total_add(enum queue_totals which, int64_t events);
 
 #endif

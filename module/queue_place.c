@@ -4,8 +4,7 @@
  * A new event is waiting until queue_promote_due() finds it due, even if its
  * time has passed. A due event usually moves to the end of ready. If it is due
  * before the last ready event, it moves to the heap `passed`, and from there to
- * its position when the events before it are requested. So no order of events
- * makes this slow. */
+ * its position when the events before it are requested. */
 #include "queue_inside.h"
 
 /* If memory allocation fails, the event is inserted into the list, which may

@@ -1,5 +1,4 @@
-/* queue_settings.c - the settings of a queue and its other data besides
- * events. */
+/* queue_settings.c - the data of a queue other than events. */
 #include "late.h"
 #include "memory.h"
 #include "queue_inside.h"

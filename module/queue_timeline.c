@@ -14,9 +14,9 @@
  * if events of the same TTL and time are in both, those in the heap were pushed
  * first, and are taken first.
  *
- * A lawn does not grow. When a small queue grows, a larger lawn replaces its
- * lawn, and all timers move: at 4096 events and at 16384 events. That takes one
- * or two milliseconds. The lawn of the leases grows with it. */
+ * At 4096 and at 16384 events, a larger lawn replaces a queue's lawn, and all
+ * timers move. That takes one or two milliseconds. The lawn of the leases grows
+ * with it. */
 #include "memory.h"
 #include "queue_inside.h"
 #include "sizes.h"
@@ -25,8 +25,7 @@
 #define KNOWN_WAYS 4u
 /* After this number of refused events, a new TTL replaces a known one. */
 #define REFUSED_MIN 256u
-/* The number of events that are accepted regardless of their TTL, while the
- * queue's time is that at which its lawn was replaced. */
+/* Initial value of spare in struct queue_timeline. */
 #define SPARE 32768u
 
 /* LAWNS */
@@ -130,8 +129,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
                              oldest->due - oldest->ttl < queue->now)) {
         *oldest = (struct queue_known_ttl){ttl, time};
         timeline->refused = 0;
-        /* This restarts the lawn's statistics, so that it tries to find a blade
-         * for the new TTL: see lawn.h. */
+        /* Restarts the lawn's statistics, so that it tries to find a blade for
+         * the new TTL: see lawn.h. */
         lawn_set_resolution(timeline->lawn, 1);
     }
     /* The lawn that was replaced may have known the TTL. */

@@ -14,8 +14,8 @@ struct visiting {
     uint64_t now;
 };
 
-/* ttl is the delay of the event, or the length of its lease if it has one; 0 if
- * the event is on no blade. */
+/* ttl is the delay or the length of the lease; 0 if the event is on no
+ * blade. */
 static bool
 visit_event(const struct visiting *visiting, const struct event *event,
             uint64_t ttl)
@@ -96,8 +96,7 @@ struct copying {
     struct lawn *lawn;
 };
 
-/* Copies an event; the copy is in no place. Returns NULL if memory allocation
- * fails. */
+/* The copy is in no place. */
 static struct event *
 copy_event(struct queue *to, const struct event *event)
 {

@@ -1,6 +1,5 @@
 /* redismodule_api.h - the part of the module API of Redis (from 7.0 on) and
- * Valkey that this module uses, under upstream's own names. One .so serves both
- * servers.
+ * Valkey that this module uses, under upstream's names. One .so serves both.
  *
  * Nothing here is linked: the server passes a context whose first member is
  * RedisModule_GetApi, which looks up all other functions by name. That lookup,
@@ -243,7 +242,7 @@ typedef struct RedisModuleCommandHistoryEntry {
     const char *changes;
 } RedisModuleCommandHistoryEntry;
 
-/* With these sizes, a newer server can read lists of the layout above. */
+/* With these sizes, a newer server can read lists of this layout. */
 typedef struct RedisModuleCommandInfoVersion {
     int version;
     size_t sizeof_historyentry;

@@ -3,10 +3,10 @@
  * A database has two stores. The store `coming` has a timer per key, due at the
  * key's wake-up. Its clock is the time up to which keys were taken. A store
  * accepts no timer before its clock, so keys with an earlier time are in the
- * other store, `overdue`, in the order in which they were set. They are taken
- * before those in `coming` if their time is earlier. The clock of `overdue` is
- * a counter, each timer is due at the next count, and the payload is the time
- * that was set.
+ * other store, `overdue`. It is a queue in the order in which the keys were
+ * set: each timer is due one tick after the last one that was taken. The
+ * payload is the time that was set. Keys in `overdue` are taken before those in
+ * `coming` if their time is earlier.
  *
  * This assumes that the wall clock advances. If it is set back, keys set for
  * the near future look overdue. So a key is taken from `overdue` only if the
@@ -375,8 +375,8 @@ copy_store(const struct lawn_store *from, struct lawn_store *to)
     return true;
 }
 
-/* Moves all keys to a store whose clock has passed none of them, after the
- * clock was set back. Returns false if memory allocation fails. */
+/* After the clock was set back: moves all keys to a store whose clock is before
+ * all of them. Returns false if memory allocation fails. */
 static bool
 rebuild_store(struct registry_db *db)
 {
@@ -399,9 +399,9 @@ rebuild_store(struct registry_db *db)
     return true;
 }
 
-/* Returns true if the first overdue key precedes all keys in `coming`, or if
- * none of those is due by `until`. So a key that is set for the present again
- * and again does not delay keys that had to wait meanwhile. */
+/* Returns true if the first key in `overdue` precedes all keys in `coming`, or
+ * if none of those is due by `until`. So a key that is overdue again and again
+ * does not delay keys in `coming` that were due earlier. */
 static bool
 find_overdue(const struct registry_db *db, uint64_t until)
 {
@@ -416,8 +416,8 @@ find_overdue(const struct registry_db *db, uint64_t until)
     return when <= coming;
 }
 
-/* Removes the first key of the database that is due by `until`, which is not
- * after now. Returns false if there is none. */
+/* Removes the first key that is due by `until`, which is not after now. Returns
+ * false if there is none. */
 static bool
 pop_due(struct registry_db *db, uint64_t now, uint64_t until,
         struct bytes *name, uint64_t *when)

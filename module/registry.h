@@ -1,6 +1,5 @@
 /* registry.h - the wake-up times of keys, by database and name, at most one for
- * each key. It stores only names: the caller may find a different key under the
- * name, or none.
+ * each key. The caller may find a different key under the name, or none.
  *
  * Costs, for D databases: set and remove O(log D); pop O(log D) plus the lawn's
  * cost of advancing its clock. An empty database that was used takes 14 KiB
@@ -36,8 +35,8 @@ uint64_t registry_next(void);
  * were set for times that had passed already are returned in the order in which
  * they were set. Returns false if there is none. name is valid until the next
  * call of any function here. If the clock was set back, now may be earlier than
- * in the last call. Then a database in which keys were set since is sorted
- * again, once, when the first of these keys is due. */
+ * in the last call. A database in which keys are set after that is sorted
+ * again, once, when the first of them is due. */
 bool registry_pop(uint64_t now, int *db, struct bytes *name, uint64_t *when);
 
 /* O(D) */

@@ -3,8 +3,7 @@
 
 #include "server_host.h"
 
-/* A command for administrators that is rarely renamed, unlike DEBUG and
- * CONFIG. */
+/* Unlike DEBUG and CONFIG, it is rarely renamed. */
 #define ADMIN_COMMAND "BGREWRITEAOF"
 static RedisModuleString *admin_command;
 

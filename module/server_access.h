@@ -13,7 +13,7 @@ void server_access_init(void);
  *
  * Servers before 7.2 have no ACL categories for module commands, so rules by
  * category do not cover them. There, a guarded command requires permission to
- * run a certain command for administrators. */
+ * run BGREWRITEAOF. */
 bool server_access_check(struct host *host);
 
 #endif

@@ -55,9 +55,8 @@ open_key(struct host *host)
     return false;
 }
 
-/* Reports the positions of the keys of a command with several keys. Servers do
- * not find them from the key specs, and in a cluster they must be in the same
- * slot. */
+/* Reports the positions of the keys: in a cluster they must be in the same
+ * slot, and servers do not find several keys from the key specs. */
 static void
 report_key_positions(const struct command *command, RedisModuleCtx *ctx,
                      RedisModuleString **argv, int argc)
@@ -122,7 +121,7 @@ run_command(struct server_entry *entry, enum server_why why,
 }
 
 /* A signal runs this for every client that is blocked on the key. If the due
- * events were already taken, it returns here, before the key is opened. */
+ * events were already taken, it returns without opening the key. */
 static int
 call_woken(RedisModuleCtx *ctx, RedisModuleString **argv, int argc)
 {

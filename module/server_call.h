@@ -2,7 +2,7 @@
  *
  * The server calls an entry of module.c, which calls server_call(). It converts
  * the arguments to bytes, opens the key, calls command_call(), and closes the
- * key. A call with few arguments allocates no memory for this.
+ * key.
  */
 #ifndef SERVER_CALL_H
 #define SERVER_CALL_H

@@ -1,4 +1,4 @@
-/* server_drain.c - the queue that is being drained to its sink. */
+/* server_drain.c - see server_drain.h. */
 #include "server_drain.h"
 
 static struct {
@@ -52,8 +52,8 @@ drain_moved_to(int *db)
     return drain.moved ? drain.name : NULL;
 }
 
-/* A new queue at the same address shows that the drained one was freed. Another
- * thread may have freed it, so that is not reported. */
+/* A new queue at the same address shows that the drained one was freed. Freeing
+ * is not reported, because another thread may do it. */
 void
 drain_created(const struct queue *queue)
 {

@@ -1,10 +1,10 @@
 /* server_drain.h - the queue that is being drained to its sink.
  *
- * During a delivery to a sink, a subscribed module may delete, rename, move or
- * flush the key. So the queue that is being drained is recorded here, and all
- * code that removes a queue from its key reports it. If RENAME, MOVE or SWAPDB
- * gives the queue to another key, the drain continues, because the delivered
- * events must still be removed. Commands on the key are refused meanwhile.
+ * During a delivery, a subscribed module may delete, rename, move or flush the
+ * key. So the queue is recorded here, and all code that removes a queue from
+ * its key reports it. If RENAME, MOVE or SWAPDB gives the queue to another key,
+ * the drain continues, because the delivered events must still be removed.
+ * Commands on the key are refused meanwhile.
  */
 #ifndef SERVER_DRAIN_H
 #define SERVER_DRAIN_H

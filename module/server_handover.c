@@ -1,4 +1,4 @@
-/* server_handover.c - delivers the due and dead events of a key to its sink. */
+/* server_handover.c - see server_handover.h. */
 #include "server_handover.h"
 
 #include "server_host.h"

@@ -1,4 +1,4 @@
-/* server_host.c - the key of a call, and the notifications about it. */
+/* server_host.c - see server_host.h. */
 #include "server_host.h"
 
 #include "server_keys.h"
@@ -83,10 +83,10 @@ host_arm(struct host *host, uint64_t when)
     }
 }
 
-/* Runs a push that does nothing. Only the server knows whether it would accept
- * a push: it may be short of memory and still accept one while it evicts keys,
- * or in a transaction that has begun. The flag M makes the server refuse the
- * push if it is out of memory. */
+/* Runs a push that does nothing, because only the server knows whether it would
+ * accept one: it may be short of memory and still accept one while it evicts
+ * keys, or in a transaction that has begun. The flag M makes the server refuse
+ * the push if it is out of memory. */
 bool
 host_full(struct host *host)
 {
@@ -108,7 +108,7 @@ host_full(struct host *host)
     return full;
 }
 
-/* Draws again if the number would make small results more likely. */
+/* Draws again to avoid a bias to small results. */
 uint64_t
 host_random(struct host *host, uint64_t below)
 {

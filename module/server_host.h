@@ -1,6 +1,5 @@
 /* server_host.h - implements host.h by the server's functions: the state of one
- * call of a command, or of one drain of a key to its sink. Replies,
- * replication, access, blocking and commands of the server have a file each.
+ * call of a command, or of one drain of a key to its sink.
  */
 #ifndef SERVER_HOST_H
 #define SERVER_HOST_H
@@ -54,8 +53,8 @@ struct host {
 /* A permanent empty string. */
 extern RedisModuleString *server_empty_string;
 
-/* Set while the module calls one of its commands to find out whether the server
- * would let a client run it. The command then does nothing. */
+/* Set while the module calls one of its commands only to find out whether the
+ * server would let a client run it. */
 extern bool server_probing;
 
 /* Counters since the module was loaded. */

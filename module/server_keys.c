@@ -1,4 +1,4 @@
-/* server_keys.c - queues as values of the server's keys. */
+/* server_keys.c - see server_keys.h. */
 #include "server_keys.h"
 
 #include "command_limits.h"

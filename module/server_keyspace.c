@@ -1,5 +1,4 @@
-/* server_keyspace.c - handles changes to keys and to the server that are made
- * without a command of this module. */
+/* server_keyspace.c - see server_keyspace.h. */
 #include "server_keyspace.h"
 
 #include "registry.h"
@@ -11,14 +10,13 @@
 #include "server_waiters.h"
 #include "server_wakeup.h"
 
-/* The number of bytes of a name that are compared. */
+/* Bytes of a name that are compared. */
 #define NAME_COMPARED 256u
 
 struct keyspace_counts keyspace_counts;
 
-/* The key that was last unlinked, by the beginning of its name. Eviction
- * unlinks a key before it reports it, so this shows whether the evicted key
- * belonged to this module. */
+/* The key that was last unlinked. Eviction unlinks a key before it reports it,
+ * so this shows whether the evicted key belonged to this module. */
 static struct {
     int db;
     size_t size;

@@ -1,6 +1,6 @@
-/* server_keyspace.h - handles changes to keys and to the server that are made
- * without a command of this module: keys that are renamed, copied, moved,
- * restored, deleted, evicted, flushed or swapped; loads; changes of role.
+/* server_keyspace.h - handles changes that are made without a command of this
+ * module: keys that are renamed, copied, moved, restored, deleted, evicted,
+ * flushed or swapped; loads; changes of role.
  */
 #ifndef SERVER_KEYSPACE_H
 #define SERVER_KEYSPACE_H

@@ -1,4 +1,4 @@
-/* server_lateness.c - the lateness of wake-ups. */
+/* server_lateness.c - see server_lateness.h. */
 #include "server_lateness.h"
 
 #include "registry.h"

@@ -40,10 +40,8 @@ host_over(struct host *host)
 }
 
 /* Returns true if the order must be refused because the server is out of memory
- * and may not evict keys. This asks for the current state of the memory,
- * because the state at a client's last command may be old. A server that may
- * evict keys does so before a client's next command; then the flag M in
- * host_call() decides. */
+ * now and may not evict keys. A server that may evict keys does so before a
+ * client's next command; for it, the flag M in host_call() decides. */
 static bool
 out_of_memory(struct host *host, const struct host_order *order)
 {
@@ -104,8 +102,8 @@ keep_error(struct server_orders *orders, const char *text, size_t size)
     return orders->error;
 }
 
-/* The command may have given the queue to another key: then the rest of the
- * drain uses that key. */
+/* If the command has given the queue to another key, the rest of the drain uses
+ * that key. */
 static void
 follow_key(struct host *host)
 {
@@ -161,9 +159,9 @@ host_call(struct host *host, const struct host_order *order)
     return error;
 }
 
-/* Runs the checks that precede any write command, using a command of this
- * module that does nothing then. A command of the server could delete the key
- * if it has expired. */
+/* Runs a command of this module that does nothing, so that the server makes the
+ * checks that precede a write. A command of the server could delete the key if
+ * it has expired. */
 const char *
 host_probe(struct host *host)
 {

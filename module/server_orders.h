@@ -6,7 +6,7 @@
 #include "host.h"
 #include "redismodule_api.h"
 
-/* Data that is kept between the calls of one drain. */
+/* The state of one drain. */
 struct server_orders {
     RedisModuleString *lasting[HOST_ORDER_WORDS];
     /* the bytes that they were created from */

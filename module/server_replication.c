@@ -41,9 +41,9 @@ find_verb(const char *verb)
     return server_empty_string;
 }
 
-/* Returns a word as a string, which the caller frees: the argument itself with
- * an incremented reference count, or a new string. Words mostly occur in the
- * order of the arguments, so only the next few from *arg on are compared. */
+/* Returns a word as a string, which the caller frees: an argument or a new
+ * string. Words mostly occur in the order of the arguments, so only the next
+ * few from *arg on are compared. */
 static RedisModuleString *
 share_or_create(const struct host *host, struct bytes word, size_t *arg)
 {

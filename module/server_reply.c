@@ -1,4 +1,4 @@
-/* server_reply.c - implements the replies of host.h. */
+/* server_reply.c - the replies of host.h. */
 #include "server_host.h"
 
 void

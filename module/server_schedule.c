@@ -1,4 +1,4 @@
-/* server_schedule.c - schedules when each key is processed. */
+/* server_schedule.c - see server_schedule.h. */
 #include "server_schedule.h"
 
 #include "registry.h"
@@ -39,7 +39,7 @@ schedule_arrived(int db, struct bytes name, struct queue *queue)
 
 /* While a replica loads new data next to the data that it serves, one name may
  * refer to two values, either of which may remain. So the key is processed as
- * soon as this is possible. */
+ * soon as possible. */
 void
 schedule_loaded(int db, struct bytes name, struct queue *queue)
 {

@@ -1,11 +1,10 @@
-/* server_schedule.h - schedules when each key is processed: the registry and
- * the wake-up.
+/* server_schedule.h - schedules when each key is processed.
  *
  * The registry has one time for each key. Events whose clients have been
  * notified were due before that time; all other events are due at that time or
- * later. So an outdated time costs one check, and no event is missed. An event
- * may be notified twice if a command finds it due between that time and the
- * tick. If there is no memory for the registry, the key is untracked, and a
+ * later. So no event is missed; a time that is too early costs one check. An
+ * event may be notified twice if a command finds it due between that time and
+ * the tick. If there is no memory for the registry, the key is untracked, and a
  * search finds it: server_untracked.h.
  */
 #ifndef SERVER_SCHEDULE_H
@@ -26,9 +25,9 @@
 void schedule_key(int db, struct bytes name, struct queue *queue,
                   uint64_t when);
 
-/* Schedules the key for its next event; at once if an event is due, or if dead
- * events must be delivered. For a queue that was not created by a command of
- * this module. */
+/* For a queue that was not created by a command of this module: schedules the
+ * key for its next event; at once if an event is due, or if dead events must be
+ * delivered. */
 void schedule_arrived(int db, struct bytes name, struct queue *queue);
 
 /* The same for a queue that was loaded; its key does not exist yet. */

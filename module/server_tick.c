@@ -1,4 +1,4 @@
-/* server_tick.c - runs when the wake-up fires. */
+/* server_tick.c - see server_tick.h. */
 #include "server_tick.h"
 
 #include "registry.h"
@@ -54,8 +54,7 @@ promote_due(const struct key_visit *visit, struct queue *queue)
 }
 
 /* Finds events that have become due or dead, and sends notifications. Returns
- * false if the key is paused. Uses the key's time: if the clock was set back,
- * due events stay due. */
+ * false if the key is paused. */
 static bool
 find_due(struct key_visit *visit, struct queue *queue)
 {
@@ -71,9 +70,8 @@ find_due(struct key_visit *visit, struct queue *queue)
     visit->times.wall = now_us / 1000;
     visit->times.now = now;
     bool fires = false;
-    /* Advance the queue's time even if nothing is due, because delays count
-     * from it. So if the clock is set back, new events are not due before this
-     * time. */
+    /* Set the time even if nothing is due, because delays count from it: if the
+     * clock is set back, new events are not due before this time. */
     queue_set_now(queue, now);
     if (promote_due(visit, queue) > 0) {
         fires = queue_latest_ready(queue) >= visit->armed;

@@ -1,10 +1,10 @@
 /* server_tick.h - runs when the wake-up fires.
  *
- * Keys whose time has come are processed in the order of their times, within
- * the budgets. The rest is left to the next iteration of the server's loop. For
- * each key, the tick finds due events, sends notifications and unblocks
- * clients, whose commands take the events. If the key has a sink or a dead
- * letter stream, the tick delivers events there.
+ * Due keys are processed in the order of their times, within the budgets. The
+ * rest is left to the next iteration of the server's loop. For each key, the
+ * tick finds due events, sends notifications and unblocks clients, whose
+ * commands take the events. If the key has a sink or a dead letter stream, the
+ * tick delivers events there.
  *
  * While the server accepts no writes (a failover, CLIENT PAUSE) or loads data,
  * the work is postponed to a later tick.
@@ -14,7 +14,6 @@
 
 #include "redismodule_api.h"
 
-/* The callback of the wake-up. */
 void tick_run(RedisModuleCtx *ctx, void *data);
 
 struct tick_limits {

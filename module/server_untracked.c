@@ -1,4 +1,4 @@
-/* server_untracked.c - keys that have events but no entry in the registry. */
+/* server_untracked.c - see server_untracked.h. */
 #include "server_untracked.h"
 
 #include "args.h"

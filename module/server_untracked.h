@@ -13,10 +13,9 @@
  * cause, at most once a minute for each cause. */
 void untracked_add(struct bytes name);
 
-/* Requests a search. */
 void untracked_request_search(void);
 
-/* Called for each untracked key; schedules it. */
+/* Schedules an untracked key. */
 typedef void untracked_found_fn(int db, struct bytes name, struct queue *queue);
 
 /* Part of a tick: continues a pending search if its next part is due, and sets

@@ -1,4 +1,4 @@
-/* server_waiters.c - clients that are blocked on a key. */
+/* server_waiters.c - see server_waiters.h. */
 #include "server_waiters.h"
 
 /* Longer names are not remembered. */

@@ -1,4 +1,4 @@
-/* server_wakeup.c - the module's only timer. */
+/* server_wakeup.c - see server_wakeup.h. */
 #include "server_wakeup.h"
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  * are one or two milliseconds late: their times are rounded up twice. But the
  * event loop also handles files while the server loads data or runs a slow
  * script, when keys must not be accessed. So the file's callback only creates a
- * timer of the server that is due at once; it fires in the same iteration of
- * the loop. Without timerfd, the server's timer is used alone.
+ * timer of the server that is due at once; it fires in the same iteration.
+ * Without timerfd, the server's timer is used alone.
  *
  * Only a master has a timer: its replicas repeat the master's changes.
  */

@@ -8,7 +8,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* The smallest segment, in bytes, and the most events in one. */
+/* The smallest segment, in bytes, and the maximum number of events in one. */
 #define TABLE_SMALLEST 160u
 #define TABLE_ROOM_MAX 4096u
 /* A full segment of this size is split. */

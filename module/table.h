@@ -13,8 +13,8 @@
  * 50 events.
  *
  * The hash is keyed, because clients choose the ids. With colliding hashes, or
- * without memory, segments grow beyond 126 events while the directory does not:
- * the table becomes slow but stays correct.
+ * without memory for the directory, segments grow beyond 126 events: the table
+ * becomes slow but stays correct.
  */
 #ifndef TABLE_H
 #define TABLE_H

@@ -2,8 +2,8 @@
  * measure, defragment and free.
  *
  * Name and version 0 of the encoding are those of ReDe, so that its files can
- * be read. A thread of the server may free a value: then only the value and the
- * count are accessed. Saving and rewriting run in a child process.
+ * be read. A thread of the server may free a value; freeing accesses only the
+ * value and the number of queues. Saving and rewriting run in a child process.
  */
 #include "type.h"
 
@@ -70,8 +70,7 @@ load_string(struct bytes *string, void *arg)
     return load->string != NULL && !RedisModule_IsIOError(load->io);
 }
 
-/* The number of bytes of a name that are logged; control characters are
- * replaced. */
+/* Bytes of a name that are logged. */
 #define TYPE_LOGGED 256u
 static void
 log_load_error(RedisModuleIO *io, struct bytes name, const char *error)
@@ -163,7 +162,6 @@ add_number(struct type_rewrite *rewrite, uint64_t number)
     add_word(rewrite, bytes_of(text));
 }
 
-/* Appends the properties of an event that LAWN.APPLY writes after its times. */
 static void
 add_meta(struct type_rewrite *rewrite, const struct queue_event *event)
 {
@@ -261,9 +259,9 @@ rewrite_settings(struct type_rewrite *rewrite,
     emit(rewrite, "CFG");
 }
 
-/* The event of the last generated id may be gone, and its id must not be
- * generated again. So such an event is added and removed. A process that
- * rewrites a file does this once. */
+/* The last generated id must not be generated again, although its event may be
+ * gone. So an event with that id is added and removed. A process that rewrites
+ * a file does this once. */
 static void
 rewrite_last_id(struct type_rewrite *rewrite)
 {
@@ -291,8 +289,8 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* Writes the event that is due first before all others. So a queue that is
- * loaded from the file does not treat other events as late. */
+/* First writes the event with the earliest due time. So a queue that is loaded
+ * from the file does not treat the other events as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {

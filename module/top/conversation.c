@@ -7,9 +7,9 @@
  *     LAWN.INFO key           for queues, up to TOP_AHEAD without a reply
  *     LAWN.LEN key DUE        if LAWN.INFO did not contain that number
  *
- * Replies arrive in the order of the commands, so each belongs to the oldest
- * unanswered command. An error about a queue affects only that queue. Any other
- * error ends the round and the connection, and the next round opens a new one.
+ * Each reply belongs to the oldest unanswered command. An error about a queue
+ * affects only that queue. Any other error ends the round and the connection,
+ * and the next round opens a new one.
  */
 #include "top.h"
 
@@ -172,8 +172,6 @@ ask_queues(struct top_node *node)
     }
 }
 
-/* Chooses the queues to query: all; or those that are shown, and the others in
- * turn. */
 static void
 plan_queues(struct top *top, struct top_node *node)
 {
@@ -334,7 +332,7 @@ read_time(struct top *top, struct top_node *node,
                            &seconds) != item->at + item->size) {
         return;
     }
-    /* A difference of about a second does not matter to a human reader. */
+    /* Ignore differences of about a second. */
     node->clock = (int64_t)(seconds * 1000) - (int64_t)top->clock_ms;
     if (node->clock > -1500 && node->clock < 1500) {
         node->clock = 0;

@@ -1,9 +1,9 @@
 /* export.c - output of "lawn top" for other programs: one JSON object per line,
  * and the text format of Prometheus.
  *
- * Fields that a module does not report are omitted, not printed as zero. A key
- * may contain any bytes: in JSON, a key that is not UTF-8 is also printed in
- * hexadecimal; a Prometheus label has \xNN for bytes that it cannot contain.
+ * Fields that a module does not report are omitted. In JSON, a key that is not
+ * UTF-8 is also printed in hexadecimal; a Prometheus label has \xNN for bytes
+ * that it cannot contain.
  */
 #include "output.h"
 #include "text.h"

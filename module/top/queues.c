@@ -1,8 +1,7 @@
 /* queues.c - the queues of a server and their reported data.
  *
  * A queue is kept between rounds, because rates are differences. A counter that
- * decreased was restarted and has no rate. Cost: O(1) to find a queue;
- * O(queues) to remove deleted ones.
+ * decreased was restarted and has no rate.
  */
 #include "top.h"
 
@@ -286,7 +285,7 @@ top_queue_due(struct top_queue *queue, int64_t due)
     }
     for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
         int64_t other = queue->figures[others[i]];
-        /* The numbers are from different moments, and untrusted. */
+        /* The numbers are untrusted, and from different moments. */
         if (other > 0) {
             waiting = other < waiting ? waiting - other : 0;
         }

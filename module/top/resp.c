@@ -3,7 +3,7 @@
  * A reply is read in two passes. The first checks its structure while the bytes
  * arrive, each byte once. When the reply is complete, the second builds its
  * values in one block. So no memory is allocated for data that a reply only
- * announces. After a protocol error the caller must close the connection.
+ * announces.
  */
 #include "resp.h"
 

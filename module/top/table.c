@@ -221,7 +221,7 @@ put_line(const struct table *table, const char *format, ...)
     printf("%.*s%s", (int)length, line, table->columns > 0 ? "\033[K\n" : "\n");
 }
 
-/* Prints a row of the table; the titles if row is beyond the last. */
+/* Prints the titles if row is beyond the last. */
 static void
 put_row(const struct table *table, size_t row, size_t key_width)
 {
@@ -274,7 +274,7 @@ put_server(const struct table *table, const struct top_node *node)
     }
 }
 
-/* Returns the maximum of a figure over all servers: lateness has no sum. */
+/* Returns the maximum over all servers: lateness has no sum. */
 static int64_t
 find_most(const struct top *top, const char *name)
 {

@@ -1,7 +1,6 @@
 /* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
- * All servers are queried concurrently, and the data received so far is shown
- * at the end of each interval. A slow server delays no other. Only the first
+ * The data received so far is shown at the end of each interval. Only the first
  * table waits for all servers, at most --timeout. See top.h for an overview.
  */
 #include "top.h"

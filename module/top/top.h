@@ -7,8 +7,8 @@
  *
  * The load on a server per round is limited: TOP_PAGES calls of SCAN, and
  * TOP_ASKED queues. If there are more queues, those that are shown are queried
- * in each round, and the others in turn. With --once all are queried, for at
- * most TOP_SEARCH.
+ * in each round, and the others in turn. With --once all are queried that SCAN
+ * finds within TOP_SEARCH.
  */
 #ifndef LAWN_MODULE_TOP_H
 #define LAWN_MODULE_TOP_H
@@ -237,7 +237,6 @@ bool top_queue_read(struct top_queue *queue, const struct resp_value *reply,
                     uint64_t now);
 /* Sets the number of due events, from a separate command. */
 void top_queue_due(struct top_queue *queue, int64_t due);
-/* Parses the section INFO lawn. */
 void top_figures_read(struct top_figures *figures, const char *text,
                       size_t size, uint64_t now);
 const struct top_figure *top_figures_find(const struct top_figures *figures,
@@ -269,7 +268,6 @@ void top_conversation_fail(struct top_node *node, const char *format, ...)
 struct top_node *top_nodes_add(struct top *top, struct top_url *url);
 void top_nodes_read(struct top *top, struct top_node *node, const char *text,
                     size_t size);
-/* Removes the nodes that are no longer in their cluster. */
 void top_nodes_sweep(struct top *top);
 void top_nodes_fini(struct top *top);
 /* Returns true if this node must ask its cluster for the nodes. */

@@ -1,7 +1,7 @@
 /* ev.c - wakes a loop by a timer of libev. For an immediate wake-up it uses an
- * idle watcher, because libev waits a millisecond for any timer. With less than
- * the highest priority, the idle watcher would not run while other watchers are
- * active. */
+ * idle watcher, because libev waits a millisecond for any timer. The idle
+ * watcher has the highest priority; with a lower one it would not run while
+ * other watchers are active. */
 #include <lawn_ev.h>
 
 #include <errno.h>
@@ -50,10 +50,9 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
         ev_idle_start(host->ev, &host->idle);
         return;
     }
-    /* libev counts from its own clock, which ev_now_update() reads. It adds the
-     * wait to the time since boot, in seconds, as double. After years of uptime
-     * the sum has an error of some tenths of a microsecond. The added
-     * microsecond prevents waking too early. */
+    /* libev adds the wait to its clock, the time since boot in seconds, as
+     * double. After years of uptime the sum has an error of some tenths of a
+     * microsecond. The added microsecond prevents waking too early. */
     ev_now_update(host->ev);
     ev_timer_set(&host->timer, (double)(when - now) * 1e-9 + 1e-6, 0.);
     ev_timer_start(host->ev, &host->timer);

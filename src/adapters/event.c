@@ -6,8 +6,8 @@
 #include <event2/event_struct.h>
 #include <stdlib.h>
 
-/* The longest wait: 34 years, which fits in any time_t. If the time is further
- * away, the loop wakes without a due timer and waits again. */
+/* The longest wait: 34 years, which fits in any time_t. After it, the loop
+ * waits again. */
 #define LAWN_EVENT_FAR ((UINT64_C(1) << 30) * LAWN_LOOP_SECOND)
 
 struct lawn_event {
@@ -26,8 +26,8 @@ on_timer(evutil_socket_t fd, short events, void *context)
 }
 
 /* libevent counts from the time when it woke, so it may wake the loop some
- * milliseconds early. Then the loop waits for the remaining time. libevent
- * rounds up to milliseconds, so this does not spin. */
+ * milliseconds early. Then the loop waits for the remaining time, at least a
+ * millisecond, because libevent rounds up. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

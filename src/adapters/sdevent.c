@@ -26,10 +26,10 @@ on_timer(sd_event_source *source, uint64_t when, void *context)
     return 0;
 }
 
-/* The loop's clock may be a custom one. So this adds the wait to the time of
- * the source's clock, and rounds up to avoid waking early. The setters fail
- * only if sd-event has finished, or in the child after a fork; sd-event does
- * not run then. */
+/* The loop's clock may be a custom one. So the wait is added to the time of the
+ * source's clock, and rounded up to avoid waking early. The setters fail only
+ * if sd-event has finished, or in the child after a fork; sd-event does not run
+ * then. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

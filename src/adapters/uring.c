@@ -37,8 +37,8 @@ struct lawn_uring {
     struct __kernel_timespec change_wait;
 };
 
-/* Gives each loop its own user_data, because completions of a freed loop may
- * arrive. */
+/* Each loop has its own user_data, because completions of a freed loop may
+ * still arrive. */
 static atomic_uint last_number;
 
 /* Returns the time until `when`. An absolute time would be wrong if the

@@ -37,8 +37,8 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
     struct lawn_uv *host = context;
     uint64_t now = lawn_loop_update(loop);
     /* libuv counts from uv_now(), the time when it last woke, in whole
-     * milliseconds. So the time since uv_now() is added to the wait, and the
-     * sum is rounded up: it is never early. */
+     * milliseconds. So the time since then is added to the wait, and the sum is
+     * rounded up. */
     uint64_t awake = uv_hrtime() - uv_now(host->timer.loop) * LAWN_LOOP_MS;
 
     (void)uv_timer_stop(&host->timer);

@@ -1,5 +1,5 @@
-/* noinline.h - keeps rare or long code out of line. Inlined, it would take
- * registers that the fast path needs. */
+/* noinline.h - keeps rare or long code out of line, where it takes no registers
+ * from the fast path. */
 #ifndef LAWN_BASE_NOINLINE_H
 #define LAWN_BASE_NOINLINE_H
 

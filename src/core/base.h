@@ -15,8 +15,8 @@
 #endif
 
 /* With LAWN_NAIVE, a lawn is a single list of all timers that every call
- * searches. It is slow, but it must fire the same timers in the same order;
- * tests compare the two. */
+ * searches. It must fire the same timers in the same order; tests compare the
+ * two. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement
 #else

@@ -84,7 +84,6 @@ find_free(const struct lawn_blades *blades, struct lawn_blade *home)
     return NULL;
 }
 
-/* Returns a free blade that the TTL may use, or NULL. */
 struct lawn_blade *
 lawn__blades_claim(const struct lawn_blades *blades, uint64_t ttl,
                    uint64_t deadline)

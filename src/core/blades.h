@@ -5,15 +5,14 @@
  * contain its homes. An empty blade is free for any TTL. The table has twice as
  * many blades as the number of TTLs it was made for; up to that number, almost
  * every TTL finds a blade. The timers of a TTL that finds none are inserted
- * into the index individually. That costs no more than a timing wheel, so a
- * flood of distinct TTLs does no harm, even if they are chosen to collide [P8].
+ * into the index individually. That costs no more than a timing wheel, even if
+ * the TTLs were chosen to collide [P8].
  *
- * STRIPES. Draining a queue of a million timers in scattered memory is slow:
- * the address of each timer is in the previous one, so the processor waits for
- * memory each time. Therefore a TTL may have several blades, in adjacent sets,
- * selected by the low bits of the deadline. Draining them follows several
- * chains at once. Timers with the same TTL and deadline share a blade, so P4
- * holds.
+ * STRIPES. Draining a queue of timers in scattered memory is slow: the address
+ * of each timer is in the previous one, so the processor waits for memory each
+ * time. Therefore a TTL may have several blades, in adjacent sets, selected by
+ * the low bits of the deadline. They are drained in turn, which overlaps the
+ * waits. Timers with the same TTL and deadline share a blade, so P4 holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
@@ -51,8 +50,8 @@ struct lawn_blades {
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
                    "a set fills two cache lines");
 
-/* The leading bits of the product distinguish TTLs that differ in few bits. Of
- * the constants tried, this one causes the fewest collisions among common TTLs:
+/* The leading bits of the hash differ for TTLs that differ in few bits. Of the
+ * constants tried, this one causes the fewest collisions among common TTLs:
  * round numbers of seconds to nanoseconds. */
 static inline uint64_t
 lawn__blades_hash(uint64_t ttl)
@@ -78,9 +77,9 @@ lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
     return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
 }
 
-/* Returns the hash of the second home, which has other leading bits. If both
- * homes would be too close, the second moves to the other half of the table,
- * provided the table is large enough. */
+/* Returns the hash of the second home. If both homes would be too close, the
+ * second moves to the other half of the table, provided the table is large
+ * enough. */
 static inline uint64_t
 lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 {

@@ -2,7 +2,7 @@
  * violated.
  *
  * It is written from the list in internal.h, not from the code that maintains
- * the invariants: simple loops recompute the values that the other files cache.
+ * the invariants: simple loops recompute all cached values.
  */
 #include "internal.h"
 
@@ -26,7 +26,6 @@ report_broken(struct lawn_checking *checking, const char *invariant,
     return false;
 }
 
-/* Returns whether a time is in the range of a slot, and not before the base. */
 static bool
 is_in_slot(const struct lawn_index *index, uint32_t slot, uint64_t time)
 {
@@ -38,8 +37,8 @@ is_in_slot(const struct lawn_index *index, uint32_t slot, uint64_t time)
            ((time >> shift) & index->mask) == (slot & index->mask);
 }
 
-/* Checks one queue. If sorted is true, it must be sorted like a blade;
- * otherwise its timers must belong to the slot. */
+/* Checks one queue. It must be sorted like a blade if sorted is true; otherwise
+ * its timers must belong to the slot. */
 static bool
 check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
             bool sorted, uint32_t slot)
@@ -88,8 +87,8 @@ check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
     return true;
 }
 
-/* Returns whether the blade's last timer has a later deadline than a timer that
- * is started now with the blade's TTL would get. */
+/* Returns whether a timer started now with the blade's TTL would be due before
+ * the blade's last timer. */
 static bool
 is_too_late(const struct lawn *lawn, const struct lawn_blade *blade)
 {

@@ -2,9 +2,9 @@
  * lawn.
  *
  * Timers with the same TTL and deadline are visited in the order in which they
- * fire: unqueued timers, then blades [P4]. If a TTL has several blades
- * (stripes), their timers are merged in the order of deadlines. Then the caller
- * can append them to a single blade of another lawn.
+ * fire: unqueued timers, then blades [P4]. The timers of a TTL's stripes are
+ * merged in the order of deadlines, so that the caller can append them to a
+ * single blade.
  *
  * All timers due at LAWN_LAST are in one list, so they may be visited at any
  * point.
@@ -31,8 +31,8 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the blades with timers of the TTL from the sets of all stripes of
- * `home`, except sets that are also stripes of `but`. */
+/* Collects the TTL's blades that contain timers from the stripes of `home`,
+ * except blades in the stripes of `but`. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)

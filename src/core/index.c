@@ -86,7 +86,7 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     }
 }
 
-/* Called before the base moves to another slot of level 1 or higher. */
+/* Sets reach for a base that is in another slot of level 1 or higher. */
 void
 lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 {
@@ -104,8 +104,8 @@ lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
     }
 }
 
-/* Called when a slot of a higher level than 0 gets an earlier time than it had,
- * or its first one. */
+/* Like lawn__index_note(), for a slot of a higher level than 0 that has no
+ * times yet, or only later ones. */
 void
 lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {
@@ -219,7 +219,7 @@ lawn__index_clear_slot(struct lawn_index *index, uint32_t slot)
   @         \at(index->entry[i].prev, B) == \at(index->entry[i].prev, A));
   @*/
 
-/* Inserts a blade's entry with this time. The blade must not have an entry. */
+/* The blade must not have an entry. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires lawn_index_leveled(index) && time >= index->base;
   @ requires lawn_index_free(index, number);
@@ -253,8 +253,7 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     lawn__index_note(index, slot, time);
 }
 
-/* Removes a blade's entry from its slot. The slot remains marked until the base
- * reaches it. */
+/* The slot remains marked until the base reaches it. */
 /*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
   @ requires index->entry[number].slot < lawn_index_all(index);
   @ requires lawn_index_blade(index, index->entry[number].next);

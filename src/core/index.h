@@ -1,8 +1,8 @@
 /* index.h - finds the earliest deadline.
  *
  * The index is a hierarchical timing wheel. Level L has 2^(bits + 1) slots,
- * each 2^(L * bits) ticks long. A slot of a level is thus as long as half of
- * the level below. With 3 bits:
+ * each 2^(L * bits) ticks long. So a slot is as long as half of the level
+ * below. With 3 bits:
  *
  *     base     level 0                level 1
  *      |  |<- 8 ticks ->|<- 8 ->|<- 8 ->|<- 8 ->| ...
@@ -11,12 +11,11 @@
  *
  * A level uses its slots in turn: those of the half that contains the base, and
  * those of the next half. A time is inserted at the lowest level that reaches
- * it. When the base reaches the slot before a slot X of a higher level, the
- * level below reaches all of X. From then on, no time is inserted into X, and
- * its entries move down, a few at a time, while the base passes through the
- * slot before X. X must be empty when the base gets there. However far the
- * clock jumps, a time moves at most once per level, and the ticks in between
- * are never visited.
+ * it. Let X be a slot of a higher level. Once the base is in the slot before X,
+ * the level below reaches all of X. From then on, no time is inserted into X,
+ * and its entries move down, a few at a time. X must be empty when the base
+ * reaches it. However far the clock jumps, a time moves at most once per level,
+ * and the ticks in between are never visited.
  *
  * Timers with the same deadline must keep their order [P4]. Of two such timers,
  * the one started earlier is at the same or at a higher level. So entries move
@@ -24,8 +23,7 @@
  *
  * A slot has a list of blade entries, linked by blade numbers, and a few lists
  * of unqueued timers, chosen by a hash of the deadline. With several lists,
- * opening a slot follows several chains of pointers at once, which hides the
- * latency of memory.
+ * opening a slot follows several chains at once, as with stripes (blades.h).
  */
 #ifndef LAWN_CORE_INDEX_H
 #define LAWN_CORE_INDEX_H
@@ -60,7 +58,8 @@ struct lawn_index {
                                      * LAWN_NEVER if it is not marked [I5] */
     struct lawn_link *unqueued;     /* the lists of unqueued timers of each
                                      * slot */
-    uint64_t *occupied;             /* one bit per slot [I5] */
+    uint64_t *occupied;             /* one bit per slot: whether it is marked
+                                     * [I5] */
     uint16_t *first;                /* per slot: first entry, or NONE */
     struct lawn_index_entry *entry; /* per blade */
     uint64_t prepare;               /* when the next slot can be opened early */
@@ -161,7 +160,7 @@ lawn__index_level_of(const struct lawn_index *index, uint32_t slot)
     return slot >> index->slot_bits;
 }
 
-/* Returns the slot of a level that a time is in, if the level reaches it. */
+/* Returns the slot of a level that contains a time, if the level reaches it. */
 /*@ requires lawn_index_sized((struct lawn_index *)index);
   @ requires level < lawn_index_levels((struct lawn_index *)index);
   @ assigns \nothing;
@@ -215,7 +214,8 @@ lawn__index_slot_of(const struct lawn_index *index, uint64_t time)
     return lawn__index_slot_at(index, level, time);
 }
 
-/* Returns how many slots of its level the slot is after that of the base. */
+/* Returns the distance of the slot from the slot of the base, in slots of its
+ * level. */
 static inline uint64_t
 lawn__index_slots_ahead(const struct lawn_index *index, uint32_t slot)
 {
@@ -304,7 +304,7 @@ lawn__index_first_tick(const struct lawn_index *index)
 void lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time);
 void lawn__index_enter_slots(struct lawn_index *index, uint64_t base);
 
-/* Called when a time is added to a slot. */
+/* Marks a slot to which a time is added, and updates its earliest time. */
 /*@ requires lawn_index_sized(index) && slot < lawn_index_all(index);
   @ assigns index->earliest[slot], index->levels, index->horizon,
   @     index->prepare, index->occupied[0 .. lawn_index_words(index) - 1];

@@ -5,9 +5,9 @@
  *                     whose first timer is due in it, and unqueued timers
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
- *   [I1] A blade's timers are sorted by deadline, and timers of equal
- *        deadlines by the order of their starts. None has a later deadline than
- *        a timer that is started with the blade's TTL now, unless now is before
+ *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
+ *        by the order of their starts. A timer started now with the blade's TTL
+ *        would not be due before any of them, unless lawn->now is before
  *        lawn->settled.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
@@ -16,11 +16,11 @@
  *        have one.
  *   [I4] A time in a slot is in the slot's range, and not before the index's
  *        base. On a higher level than 0, the slot of the base and the one after
- *        it get no new times. Only entries of a still higher slot that is being
- *        opened may move there.
- *   [I5] If a slot is not empty, its bit and its level's bit are set. Its
- *        `earliest` is not after any of its times, and is LAWN_NEVER if and
- *        only if the bit is not set.
+ *        it get no new times. Entries may move there only from a slot of a
+ *        still higher level that is being opened.
+ *   [I5] If a slot is not empty, it is marked: its bit and its level's bit are
+ *        set. Its `earliest` is not after any of its times, and is LAWN_NEVER
+ *        if and only if the bit is not set.
  *   [I6] No deadline of a running timer and no time of an entry is before
  *        lawn->bound. lawn->wake is not after lawn->bound.
  *   [I7] starts == stops + fires + running timers.
@@ -59,11 +59,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* starts of idle timers minus tuning.starts: counts up
-                          * to 0, which triggers a review of the tuning */
+    uint64_t starts;     /* starts of idle timers minus tuning.starts; at 0 the
+                          * tuning is reviewed */
     uint64_t stops;      /* as in struct lawn_counters */
     uint64_t misses;     /* starts that found no blade of their TTL, minus
-                          * tuning.misses: counts up to 0, too */
+                          * tuning.misses; at 0 as well */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */
@@ -72,8 +72,8 @@ struct lawn {
     uint64_t looked;       /* as in struct lawn_counters */
     uint64_t ahead;        /* as in struct lawn_counters */
     uint64_t fetched;      /* the last tick at which a mow prefetched */
-    uint64_t settled;      /* until then, a blade may contain timers that were
-                          * rounded to an earlier resolution [I1] */
+    uint64_t settled;      /* until then, blades may contain timers that were
+                            * rounded to a previous resolution [I1] */
     uint64_t resolution;
     const struct lawn_link *front; /* the queue whose first timer was last found
                                     * to be the earliest, or NULL */

@@ -163,7 +163,7 @@ lawn_free(struct lawn *lawn)
     }
 }
 
-/* Called for a timer that may be the earliest now; queue is its queue. */
+/* Lowers the bound if this deadline is earlier; queue is the timer's queue. */
 static inline void
 lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 {
@@ -216,8 +216,8 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Appends a timer with a deadline to a blade of its TTL or a free one. Updates
- * the blade's entry if it is missing or too late. */
+/* Appends a timer, whose deadline is set, to a blade of its TTL or a free one.
+ * Updates the blade's entry if it is missing or too late. */
 LAWN_NOINLINE static void
 append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                 struct lawn_blade *blade)
@@ -241,8 +241,7 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
 /* Returns the blade of a TTL in any of its sets; or a free blade, which counts
  * as a miss; or NULL. If more than 3/4 of the blades have entries, only one
- * miss in eight looks for a free blade. So a frequent TTL still gets a blade
- * soon, and the others save the search. */
+ * miss in eight looks for a free blade; that is enough for frequent TTLs. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -271,7 +270,8 @@ keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
     return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
 }
 
-/* Appends a timer with a deadline to a blade, or inserts it into the index. */
+/* Appends a timer, whose deadline is set, to a blade or inserts it into the
+ * index. */
 LAWN_NOINLINE static void
 insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -293,7 +293,6 @@ insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
     count_miss(lawn);
 }
 
-/* Returns the deadline of a timer started now with this TTL. */
 static inline uint64_t
 compute_deadline(const struct lawn *lawn, uint64_t ttl)
 {
@@ -369,8 +368,7 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     if (lawn_pending(timer)) {
         lawn__list_remove(key, &timer->link);
     } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
-        /* Testing for 0 takes one instruction, so the counter counts up to
-         * 0. */
+        /* Counting up to 0 saves an instruction. */
         start_and_request_review(lawn, timer, ttl);
         return;
     }
@@ -457,10 +455,11 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
         uint64_t hash = lawn__blades_hash(ttl);
 
         /* In a small table, the second set of one stripe may be the first set
-         * of another. A later start with another deadline could find a blade
-         * that was claimed there for this one, although earlier timers with its
-         * TTL and deadline are in another blade [P4]. So in such a table, only
-         * the deadline that lawn_start() uses now may claim a blade. */
+         * of another. A blade claimed there for this deadline is then found by
+         * a later start with a deadline of the other stripe. If earlier timers
+         * with that deadline are on another blade, that violates P4. So in such
+         * a table, only the deadline that lawn_start() uses now may claim a
+         * blade. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -489,8 +488,7 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     return true;
 }
 
-/* Only the two adjacent links point to a timer; all other pointers of a lawn
- * point to queues. So relinking the two is enough. */
+/* Only the two adjacent links point to a timer. */
 void
 lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
 {
@@ -525,10 +523,10 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    /* With a multiple of the old resolution, new deadlines are not before the
-     * last ones of the blades. Otherwise they may be earlier, by less than the
-     * old resolution. Until the clock has advanced that far, starts compare
-     * deadlines [I1]. */
+    /* If the new resolution is not a multiple of the old one, a timer may be
+     * due before timers that were started earlier with the same TTL, by less
+     * than the old resolution. Until the clock has advanced that far, starts
+     * compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

@@ -1,7 +1,6 @@
 /* list.h - circular doubly linked lists with a sentinel.
  *
- * Removing a timer takes two stores and needs no reference to the list, so
- * lawn_stop() is cheap.
+ * Removing a timer takes two stores and needs no reference to the list.
  *
  * Debug builds store prev XORed with a key, the lawn's address. So an access to
  * a timer that is on another lawn or was overwritten fails an assertion [P10].

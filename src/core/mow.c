@@ -7,6 +7,7 @@
  *
  * A callback may start, stop or free any timer. So between two callbacks, the
  * code keeps only the numbers of blades and slots, and reads every link again.
+ * Functions that fire timers return false if the budget is exhausted.
  */
 #include "internal.h"
 #include "probes.h"
@@ -98,8 +99,7 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
  * timers of the striped TTLs with an entry in this slot. Runs once per tick,
- * even if the tick takes several mows, and for about as many timers as this mow
- * may fire. */
+ * and for about as many timers as this mow may fire. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -135,8 +135,8 @@ use_work(struct lawn_mowing *mowing, size_t entries)
     mowing->work -= entries;
 }
 
-/* Moves a blade's entry after its timers have fired, unless a callback's
- * lawn_next() has moved it. */
+/* Moves a blade's entry after its timers have fired, unless lawn_next(), called
+ * by a callback, has moved it. */
 static inline void
 reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 {
@@ -148,8 +148,6 @@ reindex_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
     }
 }
 
-/* Fires the timers of a blade that are due at this tick. Returns false if the
- * budget is exhausted. */
 static inline bool
 fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 {
@@ -175,8 +173,7 @@ fire_blade(struct lawn_mowing *mowing, uint32_t number, uint64_t tick)
 
 /* Fires the timers of several blades that are due at this tick, one of each in
  * turn. Meanwhile the processor loads the next timers of the other blades. P4
- * allows this order, because the TTLs differ. Returns false if the budget is
- * exhausted. */
+ * allows this order, because the TTLs differ. */
 LAWN_NOINLINE static bool
 fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -212,8 +209,6 @@ fire_in_turn(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires the unqueued timers due at a tick. Returns false if the budget is
- * exhausted. */
 static inline bool
 fire_unqueued(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -256,10 +251,9 @@ fire_tick_of_many(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires all timers due at the tick of a slot of level 0. Returns false if the
- * budget is exhausted. Unqueued timers fire first, because they were started
- * before the TTL had a blade [P4]. lawn_set_resolution() and lawn_start_as()
- * document exceptions. */
+/* Fires all timers due at the tick of a slot of level 0. Unqueued timers fire
+ * first, because they were started before their TTL had a blade [P4].
+ * lawn_set_resolution() and lawn_start_as() document exceptions. */
 static inline bool
 fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -326,8 +320,8 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
 }
 
 /* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
- * last timer of each list in turn, so that the processor follows several chains
- * at once. Returns the number of timers. */
+ * last timer of each list in turn, for the same reason. Returns the number of
+ * timers. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
@@ -471,8 +465,8 @@ prepare_slots(struct lawn_mowing *mowing)
     index->prepare = prepare;
 }
 
-/* Called when no timer is due any more. first is the earliest time, or
- * LAWN_NEVER. Returns the bound. */
+/* Returns the bound when no timer is due any more. first is the earliest time,
+ * or LAWN_NEVER. */
 static inline uint64_t
 finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
 {
@@ -491,7 +485,6 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
                : first;
 }
 
-/* Fires the timers due by `until`, and sets the bound for the next mow. */
 static inline void
 mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
@@ -527,8 +520,8 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn__set_bound(lawn, first);
 }
 
-/* Moves the timers due at LAWN_LAST into the index, for this mow to fire. It
- * excludes timers that the callbacks start later [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST into the index, for this mow to fire,
+ * except those that its callbacks start later [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {

@@ -3,12 +3,12 @@
  * lawn->bound is never after the earliest deadline. If the first timer of the
  * front queue is due at the bound, it is the earliest. Otherwise lawn_next()
  * scans the slots that may contain the earliest time, but at most
- * LAWN_NEXT_LOOKS entries. If entries remain, the result is the earliest time
- * that any entry can have. lawn_next_exact() has no limit.
+ * LAWN_NEXT_LOOKS entries. If entries remain unexamined, the result is a time
+ * that no deadline precedes. lawn_next_exact() has no limit.
  *
  * lawn_next_timer() must return a timer that may fire first according to P4. So
- * it searches in the order of lawn_mow(): unqueued timers, then blades. If the
- * front queue is a blade, there may still be unqueued timers.
+ * even if the front queue is a blade, it searches the unqueued timers first,
+ * like lawn_mow().
  */
 #include "internal.h"
 
@@ -220,8 +220,7 @@ lawn_next_exact(struct lawn *lawn)
 }
 
 /* Returns the unqueued timer with this deadline that was started first, or
- * NULL. It is at the highest level. Moves it to the front of its list, to find
- * it sooner the next time. */
+ * NULL. It is at the highest level. Moves it to the front of its list. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next, uint64_t looks)
 {

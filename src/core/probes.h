@@ -9,8 +9,7 @@
  *
  * LAWN_PROBES (make PROBES=1) compiles them in and requires <sys/sdt.h>. A
  * probe that is not traced is one no-op instruction, if its arguments are in
- * registers or at a fixed offset from one; use only such values. A mow that
- * returns early because no timer is due has no probe.
+ * registers or at a fixed offset from a register; use only such values.
  */
 #ifndef LAWN_CORE_PROBES_H
 #define LAWN_CORE_PROBES_H

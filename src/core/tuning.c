@@ -1,11 +1,10 @@
 /* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* TRIAL is the number of starts or misses between two reviews, and of starts in
- * a trial. A lawn bypasses its blades for a multiple of TRIAL, because trying
- * them again fills the table with TTLs that may not recur. After a trial that
- * changed nothing there is a pause. Tests use smaller constants to see more
- * changes. */
+/* The number of starts or misses between two reviews: TRIAL; BYPASS while the
+ * blades are bypassed, because trying them again fills the table with TTLs that
+ * may not recur; PAUSE after a trial that changed nothing. A trial has TRIAL
+ * starts. Tests use smaller constants to see more changes. */
 #if !defined LAWN_TUNING_TRIAL
 #define LAWN_TUNING_TRIAL 1024u
 #endif
@@ -38,7 +37,7 @@ count_misses(const struct lawn *lawn)
     return lawn->tuning.misses + lawn->misses;
 }
 
-/* Decides whether lawn_start() may use its fast path. */
+/* Enables or disables the fast path of lawn_start(). */
 void
 lawn__tuning_settle(struct lawn *lawn)
 {
@@ -64,7 +63,6 @@ set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Sets the mode to plain. */
 void
 lawn__tuning_reset(struct lawn *lawn)
 {
@@ -80,8 +78,7 @@ lawn__tuning_keep(struct lawn *lawn)
     set_mode(lawn, false, lawn->tuning.bypass, lawn->blades.stripe);
 }
 
-/* Called when lawn->starts or lawn->misses reaches 0, or at the end of a trial.
- * A trial may begin at once, because it does not change where timers are
+/* A trial may begin at once, because it does not change where timers are
  * inserted. All other changes wait until the clock moves: lawn__set_bound()
  * sets lawn->wake to 0, so that the next lawn_mow() reviews the tuning.
  */
@@ -111,8 +108,7 @@ trial_failed(const struct lawn *lawn)
 }
 
 /* Returns whether most of a sample of blades contain timers. The number of
- * index entries is only an upper bound, since entries of emptied blades remain
- * until their time. */
+ * index entries is only an upper bound, since emptied blades keep theirs. */
 static bool
 is_table_full(const struct lawn *lawn)
 {
@@ -131,8 +127,9 @@ is_table_full(const struct lawn *lawn)
     return live > seen / 4 * 3;
 }
 
-/* Called before the clock moves, if review_due is set. That never happens
- * during a trial, which counts at least as many starts as the counters do. */
+/* Called before the clock moves, if review_due is set. No review becomes due
+ * before the end of a trial: the trial counts every start that lawn->starts and
+ * lawn->misses count. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {

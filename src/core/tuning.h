@@ -10,11 +10,11 @@
  *   bypassed  more TTLs than blades: all timers are inserted into the index;
  *             the table is tried again later
  *
- * The criterion is the share of starts that miss, which means that they find no
- * blade of their TTL. Starts of idle timers and misses are always counted.
- * Restarts that find their blade are not, because counting makes them 10 %
- * slower. So if there seem to be many misses, a trial begins: every start takes
- * the slow path and is counted.
+ * The criterion is the share of starts that miss: they find no blade of their
+ * TTL. Starts of idle timers and misses are always counted. Restarts that find
+ * their blade are not, because counting makes them 10 % slower. So if there
+ * seem to be many misses, a trial begins, in which every start takes the slow
+ * path and is counted.
  *
  * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in

@@ -37,7 +37,7 @@ bucket_end(size_t bucket)
     }
     uint64_t shift = bucket / LAWN_HISTOGRAM_SPLIT - 1;
     uint64_t leading = bucket % LAWN_HISTOGRAM_SPLIT + LAWN_HISTOGRAM_SPLIT;
-    /* For the last bucket the shift results in 0, and this is UINT64_MAX. */
+    /* For the last bucket this is 0 - 1, UINT64_MAX. */
     return ((leading + 1) << shift) - 1;
 }
 
@@ -89,7 +89,7 @@ lawn_histogram_at(const struct lawn_histogram *histogram, unsigned parts)
     return bucket_max(histogram, i);
 }
 
-/* Newton's method: the library does not link libm. */
+/* The library does not link libm. */
 static double
 square_root(double square)
 {

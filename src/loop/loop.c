@@ -8,8 +8,7 @@
  *
  * A repeating timer is restarted before its callback runs, because the callback
  * may free it. In mode DELAY it is restarted again after the callback, unless
- * it was started or stopped meanwhile; those functions clear loop->current
- * [K4].
+ * it was started or stopped meanwhile, which clears loop->current [K4].
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
@@ -188,7 +187,7 @@ forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
 }
 
-/* Called after a timer was started, which fires no earlier than `earliest`.
+/* Called after a timer was started that fires no earlier than `earliest`.
  * Usually the wake-up is earlier, and there is nothing to do. A turn sets the
  * wake-up at its end. */
 static inline void
@@ -278,9 +277,10 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
     return lawn_deadline(&timer->timer);
 }
 
-/* Advances a timer with a fixed rate to the period for which it fires, and
- * starts it for the next one [L4 L5]. Returns the due time of the earliest
- * period for which the timer has not fired, even if that period is skipped. */
+/* Sets timer->due to the period for which a timer with a fixed rate fires, and
+ * starts the timer for the next period [L4 L5]. Returns the due time of the
+ * first period since the last callback; it is earlier than timer->due if
+ * periods are skipped. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
@@ -299,10 +299,9 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* The next period is overdue, too. A callback cannot start a timer that is
-     * due in the same mow, so the timer is due at the next tick. After the mow,
-     * restart_behind() makes it due at once, in case the clock does not
-     * advance. */
+    /* The next period is overdue, too. During the mow, a timer is started for
+     * the next tick at the earliest. After the mow, restart_behind() makes it
+     * due at once, in case the clock does not advance. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }
@@ -310,8 +309,8 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 }
 
 /* Called after a mow. Makes the timers that are catching up due in the next
- * turn, even if the clock does not move. They fire after the timers that
- * exceeded the budget, in their previous order. */
+ * turn, even if the clock does not move. They keep their order, and fire after
+ * timers that this turn left because of its budget. */
 static void
 restart_behind(struct lawn_loop *loop)
 {

@@ -12,9 +12,9 @@
  *   [K3] fires == lateness.count + the number of values cleared from lateness.
  *   [K4] current is NULL, except in the callback of a timer with mode DELAY
  *        that was not started or stopped since it fired.
- *   [K5] behind contains timers that are catching up, have fired in the
- *        current turn, and were not started or stopped since. Outside of a
- *        turn it is empty.
+ *   [K5] behind contains timers that are catching up, have fired in the current
+ *        turn, and were not started or stopped since. Between turns it is
+ *        empty.
  */
 #ifndef LAWN_LOOP_LOOP_H
 #define LAWN_LOOP_LOOP_H

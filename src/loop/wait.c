@@ -2,8 +2,8 @@
  *
  * The timerfd is not changed if its time is early enough. It may then wake the
  * loop without a due timer, which costs less than a system call for each
- * stopped timer. While only the loop waits for the timerfd, it is set directly
- * before the wait. */
+ * stopped timer. If only the loop waits for it, it is set just before the
+ * wait. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -43,7 +43,6 @@ set_timerfd(struct lawn_loop *loop, uint64_t when)
     (void)timerfd_settime(loop->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
-/* Sets the timerfd to loop->armed if necessary. */
 static void
 sync_timerfd(struct lawn_loop *loop)
 {
@@ -54,8 +53,8 @@ sync_timerfd(struct lawn_loop *loop)
     }
 }
 
-/* For callers that wait for the timerfd, maybe edge-triggered: it becomes
- * readable again if its time has passed and timers are due. */
+/* Sets the timerfd if the caller has it, even to a time that has passed: for an
+ * edge-triggered wait it must become readable again. */
 void
 lawn__wait_arm(struct lawn_loop *loop)
 {
@@ -173,8 +172,7 @@ lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch)
     }
 }
 
-/* Calls back for one ready descriptor. Returns false if it is no longer watched
- * for these events. */
+/* Returns false if the descriptor is no longer watched for these events. */
 static bool
 dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
          uint32_t events)
@@ -234,7 +232,6 @@ run_round(struct lawn_loop *loop, bool wait)
     return served + (int)(loop->stats.fires - fires);
 }
 
-/* Returns 0, or -errno if the loop cannot run now. */
 static int
 prepare_run(struct lawn_loop *loop)
 {

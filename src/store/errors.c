@@ -1,5 +1,5 @@
-/* errors.c - descriptions of errors. For some values, strerror() would mislead:
- * it refers to files and devices. */
+/* errors.c - descriptions of errors. Some texts of strerror() would mislead:
+ * they refer to files and devices. */
 #include "lawn_store.h"
 
 #include <errno.h>

@@ -19,10 +19,10 @@
 #define LAWN_FILE_TRIES 100u
 
 struct lawn__file {
-    int folder; /* AT_FDCWD if the folder is not readable */
+    int folder; /* the directory; AT_FDCWD if it is not readable */
     int fd;
-    const char *name; /* relative to folder, or the path */
-    char *temporary;  /* relative to folder, or a path */
+    const char *name; /* relative to the directory, or the path */
+    char *temporary;  /* the same for the temporary file */
     bool replaces;    /* there is an old file, described by old */
     struct stat old;
 };
@@ -57,9 +57,8 @@ sync_file(int fd)
     return 0;
 }
 
-/* Replaces the XXXXXX at name by characters that depend on the time, the process
- * and the number of tries. They need not be secret: O_EXCL fails if the file
- * exists. */
+/* Replaces the XXXXXX at name. The characters need not be secret: O_EXCL fails
+ * if the file exists. */
 static void
 randomize_name(char *name, uint64_t tries)
 {
@@ -152,8 +151,6 @@ write_and_rename(struct lawn__file *file, lawn__file_fill_fn *fill, void *arg)
     return error;
 }
 
-/* Opens the folder and sets the file names relative to it, or full paths if the
- * folder is not readable. */
 static int
 open_folder(struct lawn__file *file, const struct lawn__file_target *target)
 {

@@ -1,16 +1,15 @@
 /* file_replace.h - replaces a file atomically.
  *
  * The new file is written under a temporary name in the same directory, flushed
- * to disk, and renamed, which is atomic. Then the directory is flushed;
- * otherwise the old file could reappear after a power failure. An error before
- * the rename leaves the old file unchanged. The directory is opened first, so
- * that only its flush can fail after the rename. A directory that is writable
- * but not readable is not flushed. If the path is a symbolic link, the link is
- * replaced.
+ * to disk, and renamed. Then the directory is flushed; otherwise the old file
+ * could reappear after a power failure. An error before the rename leaves the
+ * old file unchanged. The directory is opened first, so that only its flush can
+ * fail after the rename. A directory that is writable but not readable is not
+ * flushed. If the path is a symbolic link, the link is replaced.
  *
  * The new file gets the permissions of the old one, and its owner and group if
- * the process may set them. If the group cannot be set, the group of the new
- * file gets at most the permissions of others. While a file is being replaced,
+ * the process may set them. If the group cannot be set, the new file's group
+ * permissions are reduced to those of "others". While a file is being replaced,
  * only its owner may access the new one.
  */
 #ifndef LAWN_FILE_REPLACE_H
@@ -22,8 +21,8 @@
 /* Writes bytes to the new file. Returns 0 or -errno. */
 typedef int lawn__file_write_fn(const void *bytes, size_t size, void *file);
 
-/* Writes the contents of the new file: calls write(), and passes `file` to it.
- * Returns 0 or an error. */
+/* Writes the contents of the new file by write(bytes, size, file). Returns 0 or
+ * an error. */
 typedef int lawn__file_fill_fn(lawn__file_write_fn *write, void *file,
                                void *arg);
 

@@ -2,7 +2,7 @@
  *
  * lawn_store_mow() first removes timers from the lawn in batches, and calls
  * back after lawn_mow() has returned. So callbacks may call any function,
- * including another mow, and the table's buckets of a batch are prefetched at
+ * including another mow, and a batch's buckets of the table are prefetched at
  * once. A timer that was removed from the lawn but has not fired is in due[],
  * and can be stopped, restarted and found [J2]. */
 #include "store.h"
@@ -135,8 +135,7 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
     const struct lawn_store_record *record = find_collected(store);
 
     if (record == NULL) {
-        /* If the lawn does not know the earliest deadline, lawn_next_timer()
-         * may return a later timer. This call makes the deadline known. */
+        /* Without this call, lawn_next_timer() may return a later timer. */
         (void)lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
         if (timer == NULL) {

@@ -2,10 +2,10 @@
  * snapshots.
  *
  * The table needs a keyed hash: an attacker must not be able to choose ids that
- * collide. SipHash was designed for that. Its short form, one round per word
- * and three at the end, has been used in hash tables for a decade without a
- * known attack. xxh3 is faster, but its seed is not a key: some pairs of inputs
- * collide for one seed in 1,400 (github.com/Cyan4973/xxHash, issue 1127).
+ * collide. SipHash was designed for that. Its short form has been used in hash
+ * tables for a decade without a known attack. xxh3 is faster, but its seed is
+ * not a key: some pairs of inputs collide for one seed in 1,400
+ * (github.com/Cyan4973/xxHash, issue 1127).
  *
  * Results are the same on every machine: words are little-endian.
  */

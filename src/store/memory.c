@@ -1,7 +1,7 @@
 /* memory.c - the memory of a store: see memory.h.
  *
- * A block that is not mapped is preceded by a byte that contains its offset in
- * the allocator's block. */
+ * The byte before a block that is not mapped contains its offset in the
+ * allocator's block. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"
 
@@ -115,7 +115,7 @@ static void
 unmap_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
     if (return_block(memory, block, cost) && memory->kept != NULL) {
-        /* munmap() works again: try one of the kept blocks. */
+        /* munmap() works again. */
         size_t kept_cost = memory->kept->cost;
 
         (void)return_block(memory, take_kept(memory, &memory->kept), kept_cost);
@@ -127,8 +127,8 @@ void
 lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
-    /* Unmapping at the end of a mapping creates no hole, so it works for one
-     * block after the other. */
+    /* A block at the end of a mapping can always be unmapped, because that does
+     * not split the mapping. So the kept blocks can be unmapped in turn. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);

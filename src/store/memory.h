@@ -1,12 +1,12 @@
-/* memory.h - all memory of a store: blocks of the caller's allocator or of the
- * default one, counted, limited, and aligned to cache lines.
+/* memory.h - all memory of a store, counted, limited, and aligned to cache
+ * lines.
  *
  * The default allocator uses mmap() for blocks of 16 KiB and more, so that
  * freed blocks return to the system at once. malloc() would keep them while any
- * memory above them is in use. Most blocks have 64 KiB. On Linux, munmap()
- * fails if the process has reached the limit on mappings (vm.max_map_count).
- * Then all pages of the block but one are released, and the block is kept until
- * a block of its size is needed or munmap() works again.
+ * memory above them is in use. On Linux, munmap() fails if the process has
+ * reached the limit on mappings (vm.max_map_count). Then all pages of the block
+ * but one are released, and the block is kept until a block of its size is
+ * needed or munmap() works again.
  */
 #ifndef LAWN_STORE_MEMORY_H
 #define LAWN_STORE_MEMORY_H

@@ -1,8 +1,7 @@
 /* pointers.h - a growing array of words that never moves.
  *
- * It consists of pieces, each twice as large as the previous one. Growing
- * copies nothing and is O(1) in the worst case. Access takes one more load than
- * with an array.
+ * It consists of pieces, each twice as large as the previous one. So growing
+ * copies nothing and is O(1). Access takes one more load than with an array.
  */
 #ifndef LAWN_STORE_POINTERS_H
 #define LAWN_STORE_POINTERS_H

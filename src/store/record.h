@@ -6,7 +6,8 @@
  * A record takes 40 bytes in addition to id and payload. It never moves,
  * because the lawn, the table and iteration point to it. So a payload that is
  * large, or has outgrown the record's slot, is stored outside: in another slot
- * or in a separate block. There 8 bytes before it contain its place.
+ * or in a separate block. The 8 bytes before such a payload contain its place
+ * (slots.h).
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H

@@ -23,9 +23,8 @@
 
 /* Slots in the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
-/* A slab that fills a block begins at an offset below this, which differs
- * between slabs. Otherwise their headers would compete for the same few cache
- * lines. */
+/* The slabs of full blocks begin at different offsets below this. Otherwise
+ * their headers would compete for the same few cache lines. */
 #define LAWN_STORE_SLOTS_COLORS (16u * LAWN_STORE_LINE)
 /* Means "no number"; fits in a word of slots->slabs. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
@@ -99,7 +98,6 @@ header_size(uint32_t slots, uint32_t slot)
     return (head + align - 1) / align * align;
 }
 
-/* Returns how many slots of this size fit in a block. */
 static uint32_t
 slots_per_slab(uint32_t slot)
 {
@@ -115,7 +113,6 @@ slots_per_slab(uint32_t slot)
     return most;
 }
 
-/* word is the element of a slab number in slots->slabs. */
 static bool
 is_free(uintptr_t word)
 {
@@ -264,8 +261,7 @@ lawn__store_slots_block(struct lawn_store_slots *slots, size_t size)
     return block;
 }
 
-/* Returns a new slab of a size. On failure, returns NULL and has allocated
- * nothing. */
+/* On failure, returns NULL and has allocated nothing. */
 LAWN_NOINLINE static struct lawn_store_slab *
 add_slab(struct lawn_store_slots *slots, unsigned group,
          struct lawn_store_size *size, uint32_t slot)
@@ -394,9 +390,8 @@ lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
         link_slab(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
-        /* A slab for a single slot does not fit the next request. Of two other
-         * slabs, keep the one with the lower number, so that high numbers
-         * become free. */
+        /* Do not keep a slab for a single slot. Of two others, keep the one
+         * with the lower number, so that high numbers become free. */
         if (slab->slot > LAWN_STORE_SLOTS_MAX ||
             (slots->spare != NULL && slots->spare->number < slab->number)) {
             free_slab(slots, slab);
@@ -520,8 +515,8 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
     return true;
 }
 
-/* Returns the total of slots in the sizes of all groups. Adds the memory of the
- * sizes to *bytes. */
+/* Returns the number of slots in all groups. Adds the memory of their sizes to
+ * *bytes. */
 static uint64_t
 sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {

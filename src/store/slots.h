@@ -1,16 +1,16 @@
 /* slots.h - allocates slots: for records, for payloads outside of them, and for
  * chained buckets.
  *
- * Slots of one size are in slabs of up to 64 KiB. A slab is filled from its
- * beginning, and later by the lowest free address. So timers that are started
- * in sequence are mostly adjacent in memory. A slab without live slots is
- * freed, except for one spare slab, which is freed when memory is short. The
- * first slab of a size is small; each further one has three times as many slots
- * as all before it, up to the size of a block.
+ * Slots of one size are in slabs of up to 64 KiB. The free slot with the lowest
+ * address in a slab is used first, so timers that are started in sequence are
+ * mostly adjacent in memory. A slab without live slots is freed, except for one
+ * spare slab, which is freed when memory is short. The first slab of a size is
+ * small; each further one has three times as many slots as all before it, up to
+ * the size of a block.
  *
- * Slots that are likely to be freed together share slabs: those of timers whose
- * first TTLs differ by less than a factor of 16. So when many short timers end,
- * the few long ones among them do not keep all slabs in use.
+ * Slots of timers whose first TTLs differ by less than a factor of 16 share
+ * slabs. So when many short timers end, the few long ones among them do not
+ * keep all slabs in use.
  *
  * Slots never move. Slabs have numbers, so that a cursor (slab number, slot
  * number) can iterate over all records. The number of a freed slab is reused.

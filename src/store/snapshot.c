@@ -1,12 +1,12 @@
 /* snapshot.c - saves and loads all timers of a store [S9].
  *
  * Saving visits the timers in the order in which loading must add them, so
- * nothing is sorted. It needs one block of memory. Loading adds the timers as
- * they are read; an error removes all of them. Input is not trusted: a block is
- * used only after its checksum was verified, a value only after it was
- * validated, and memory is allocated only for bytes that have been read. A
- * record that spans blocks is joined in a buffer that grows as its bytes
- * arrive. O(timers and their bytes).
+ * nothing is sorted. It needs one block of memory. Loading adds timers as they
+ * are read; an error removes all of them. Input is not trusted: a block is used
+ * only after its checksum was verified, a value only after it was validated,
+ * and memory is allocated only for bytes that have been read. A record that
+ * spans blocks is joined in a buffer that grows as its bytes arrive. O(timers
+ * and their bytes).
  *
  * The buffers do not count toward the store's memory limit, so a full store can
  * be saved.
@@ -116,7 +116,6 @@ append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
     return 0;
 }
 
-/* For lawn__store_each(). */
 static bool
 save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
 {
@@ -412,9 +411,9 @@ take_bytes(struct lawn_store_loading *loading, size_t size,
     return error;
 }
 
-/* Prefetches the table buckets for the next records of the block, because
- * waiting for buckets takes most of the time of a load. The sizes in the
- * records are not validated yet, so they are checked against the block. */
+/* Prefetches the table buckets for the next records of the block: waiting for
+ * them takes most of the time of a load. The records are not validated yet, so
+ * sizes are checked against the block. */
 static void
 prefetch_records(struct lawn_store_loading *loading)
 {

@@ -118,7 +118,6 @@ size_outside(size_t size)
     return size <= LAWN_STORE_SLOTS_MAX ? lawn__store_slots_room(size) : size;
 }
 
-/* Copies a payload to a slot or block. Returns NULL if out of memory. */
 static unsigned char *
 copy_outside(struct lawn_store *store, uint64_t ttl, const void *payload,
              size_t size)
@@ -173,8 +172,8 @@ lawn__store_discard(struct lawn_store *store, struct lawn_store_record *record)
     lawn__store_slots_give(&store->slots, record, record->place);
 }
 
-/* Returns a new record that is neither in the table nor on the lawn, or NULL if
- * out of memory. */
+/* Returns a record that is neither in the table nor on the lawn, or NULL if out
+ * of memory. */
 static struct lawn_store_record *
 make_record(struct lawn_store *store, const void *id, size_t id_size,
             uint64_t ttl, const void *payload, size_t size)
@@ -524,7 +523,7 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 
     /* No timer of a lawn can be due before the time passed to lawn_place(). So
      * if timers are overdue, the empty lawn is placed again, at an earlier
-     * time. In a callback that is not possible; then overdue timers wait for a
+     * time. That is not possible in a callback; overdue timers then wait for a
      * later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);

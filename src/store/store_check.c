@@ -22,8 +22,7 @@ is_in_due(const struct lawn_store *store,
     return false;
 }
 
-/* Checks one record. Adds the memory of its payload to *outside if that is in a
- * separate block. */
+/* Adds the memory of the payload to *outside if it is in a separate block. */
 static bool
 check_record(const struct lawn_store *store,
              const struct lawn_store_record *record, size_t *outside, FILE *out)

@@ -1,7 +1,7 @@
 /* table.c - maps ids to records: see table.h.
  *
- * Allocating a chained bucket or a segment can fail. Without a chained bucket,
- * adding a record fails. Growing and shrinking are retried at the next call. */
+ * If a chained bucket cannot be allocated, adding a record fails. Growing and
+ * shrinking are retried at the next call. */
 #include "table.h"
 
 #include <errno.h>
@@ -212,7 +212,6 @@ retract_segments(struct lawn_store_table *table)
             lawn__store_pointers_drop(&table->segments, table->memory);
         }
     } else if (table->buckets <= table->first / 4) {
-        /* If out of memory, the larger segment is kept. */
         (void)resize_first_segment(table, table->first / 2);
     }
 }
@@ -236,8 +235,8 @@ set_buckets(struct lawn_store_table *table, uint64_t buckets)
     table->shift_unsplit = lawn__store_table_shift(bits - 1);
 }
 
-/* Returns the bucket that contains an entry of a chain. Replaces *entry, the
- * number of the entry in the chain, by its number in that bucket. */
+/* Returns the bucket that contains an entry. Replaces *entry, a number in the
+ * chain, by the number in that bucket. */
 static struct lawn_store_bucket *
 find_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {

@@ -2,8 +2,8 @@
  *
  * A bucket contains up to six records, each with 16 bits of its hash as a tag.
  * A record is read only if its tag matches. So find, add and remove take one
- * cache miss, and one more for the record. Records that do not fit are in
- * buckets chained to the first.
+ * cache miss, and one more for the record. Further records are in chained
+ * buckets.
  *
  * The table grows by one bucket at a time. The new bucket, number n, takes
  * records from bucket n - 2^k, where 2^k is the largest power of two not above
@@ -12,8 +12,8 @@
  * Buckets are in segments of 64 KiB; only the first segment is copied, while it
  * grows to that size.
  *
- * The functions that find a record are inline: the fewer instructions a call
- * takes, the more calls wait for memory at the same time.
+ * The functions that find a record are inline: with fewer instructions, more
+ * calls wait for memory at the same time.
  */
 #ifndef LAWN_STORE_TABLE_H
 #define LAWN_STORE_TABLE_H

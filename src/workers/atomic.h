@@ -1,8 +1,8 @@
 /* atomic.h - all accesses to words that the threads of a set share.
  *
  * Each access is a macro with a memory order. With LAWN_EXPLORE the macros are
- * calls, implemented in tests/explore/: there, a test controls the order of the
- * accesses of several threads.
+ * calls, implemented in tests/explore/, which control the order of the
+ * accesses.
  *
  * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. Suppose
  * that each of two threads stores a word and then loads the other thread's
@@ -11,8 +11,8 @@
  * nothing; HEAVY is a system call. They work only if lawn__park_asymmetric() is
  * true.
  *
- * Fields are plain integers and pointers, because <stdatomic.h> does not
- * support C++ and the timer is declared in a public header. */
+ * Fields are plain integers and pointers, because the timer is declared in a
+ * public header, and <stdatomic.h> does not support C++. */
 #ifndef LAWN_WORKERS_ATOMIC_H
 #define LAWN_WORKERS_ATOMIC_H
 
@@ -46,7 +46,7 @@
 
 #else
 
-/* The explorer may switch threads before each of these. size is 4 or 8. */
+/* size is 4 or 8. */
 uint64_t lawn__explore_load(const void *word, unsigned size, int order);
 void lawn__explore_store(void *word, unsigned size, uint64_t value, int order);
 uint64_t lawn__explore_xchg(void *word, unsigned size, uint64_t value);

@@ -1,9 +1,9 @@
 /* gate.h - lets lawn_workers_close() wait for starts that use the mailbox.
  *
- * A start that has claimed a timer must not fail, because operations that found
- * the claim rely on it: see state.h. So a start that will put a timer into a
- * mailbox enters a gate before it claims the timer. lawn_workers_close() waits
- * for the starts inside the gates before it closes the mailboxes:
+ * A start that has claimed a timer must not fail: see state.h. So a start that
+ * will put a timer into a mailbox enters a gate before it claims the timer.
+ * lawn_workers_close() waits for the starts inside the gates before it closes
+ * the mailboxes:
  *
  *      the start                          close
  *      gate++                             closing = 1
@@ -19,12 +19,12 @@
  *
  * A thread owns one gate of each set and counts there without atomic additions.
  * The owner is identified by the address of a thread-local word. No thread
- * releases its gates when it ends. But if a new thread gets the memory of an
- * ended one, it inherits its gates. It sees their counts, because the reuse of
- * the memory is ordered after the end of the old thread. A thread tries only a
- * few gates, and other threads, running or ended, may own all of them. Without
- * a gate of its own, or without LAWN_FENCE_HEAVY, a thread uses a shared word
- * and sequentially consistent atomic additions. */
+ * releases its gates when it ends. But a new thread that gets the memory of an
+ * ended one inherits its gates. It sees their counts, because the reuse of the
+ * memory is ordered after the end of the old thread. A thread tries only a few
+ * gates. If other threads, running or ended, own all of these, or without
+ * LAWN_FENCE_HEAVY, a thread uses a shared word and sequentially consistent
+ * atomic additions. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
@@ -45,8 +45,8 @@ struct lawn_pass {
     bool alone; /* no other thread writes *count */
 };
 
-/* Returns a gate for a thread that does not own gate number `at`: another gate
- * that the thread owns or can take now, or else a shared one. */
+/* Returns a gate for a thread that does not own gate number `at`: another one
+ * that it owns or can take, or else a shared one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 

@@ -32,8 +32,7 @@ lawn__mailbox_empty(struct lawn_mailbox *box)
     return lawn__mailbox_done(box) && (head == NULL || head == &closed_mark);
 }
 
-/* Loads the head first, because an exchange would take the cache line from the
- * producers. */
+/* A load of an empty head leaves the cache line with the producers. */
 static void
 take_all(struct lawn_mailbox *box)
 {

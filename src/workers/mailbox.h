@@ -11,8 +11,8 @@
  * of everything that the producer wrote to the timer. The exchange of the
  * consumer is an acquire. It synchronizes with all timers of the list, since
  * the earlier compare-and-swaps of the same word form one release sequence. No
- * thread pops a single timer from the stack, so the ABA problem does not occur.
- * Both operations are also sequentially consistent, as required when the worker
+ * thread pops a single timer, so the ABA problem does not occur. Both
+ * operations are also sequentially consistent, as required when the worker
  * falls asleep: see announce_sleep(). */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H
@@ -24,8 +24,8 @@ struct lawn_mailbox {
     /* Atomic: the newest timer, or a mark that the mailbox is closed. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *head;
 
-    /* Accessed by the consumer only, and changed for each timer: in a cache
-     * line other than that of the producers. */
+    /* Accessed by the consumer only: in a cache line other than that of the
+     * producers. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *taken; /* newest first */
     struct lawn_workers_timer *ready;                     /* oldest first */
 };
@@ -37,8 +37,7 @@ bool lawn__mailbox_push(struct lawn_mailbox *box,
 
 bool lawn__mailbox_empty(struct lawn_mailbox *box);
 
-/* Returns whether all timers taken from the mailbox have been popped. Then the
- * next pop takes new ones. */
+/* Returns whether all timers taken from the mailbox have been popped. */
 bool lawn__mailbox_done(const struct lawn_mailbox *box);
 
 /* Returns the oldest timer, or NULL if there is none or *steps is exhausted:

@@ -17,7 +17,6 @@ void lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until);
 /* Wakes all threads that sleep on the word. The word may have been freed. */
 void lawn__park_wake(uint32_t *word);
 
-/* Yields the processor, to wait for something that will happen soon. */
 void lawn__park_yield(void);
 
 /* A lock for rare operations: adding and removing workers. 0 is unlocked. */

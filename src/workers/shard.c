@@ -95,7 +95,7 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
 }
 
 /* Returns whether a start is earlier than the shard's latest start, by a time
- * that is small compared with its TTL. Such a start uses the time of the latest
+ * that is small compared with its TTL. It then uses the time of the latest
  * start, so that the timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
@@ -222,8 +222,8 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                                         (is_overtaken(shard, &request)
                                              ? LAWN_STATE_LATE
                                              : LAWN_STATE_DUE))) {
-            /* Put even a stopped timer on the lawn. Usually the same thread
-             * starts it again, and then needs no mail. */
+            /* Put even a stopped timer on the lawn: its next start then needs
+             * no mail. */
             put_on_lawn(shard, timer, &request);
             return;
         }
@@ -258,8 +258,8 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
         if (timer == NULL) {
             break;
         }
-        /* Read the clock after taking timers from the mailbox: all of them were
-         * started before now [M5]. */
+        /* Read the clock after taking timers from the mailbox: it must not be
+         * before their starts [M5]. */
         if (looks) {
             lawn_worker_update(worker);
         }
@@ -273,7 +273,6 @@ lawn__shard_drain(struct lawn_shard *shard, size_t *steps)
     }
 }
 
-/* Clears shard->firing and wakes the waiting threads. */
 static void
 end_callback(struct lawn_shard *shard)
 {
@@ -287,7 +286,6 @@ end_callback(struct lawn_shard *shard)
     lawn__shard_notify_waiters(shard);
 }
 
-/* Excludes a function from ThreadSanitizer. */
 #if defined __SANITIZE_THREAD__
 #define LAWN_SHARD_UNSEEN __attribute__((noinline, no_sanitize_thread))
 #elif defined __has_feature
@@ -375,8 +373,8 @@ fire_timer(struct lawn_timer *core, void *arg)
         LAWN_CONTAINER(core, struct lawn_workers_timer, timer);
     struct lawn_worker *worker = shard->worker;
 
-    /* Set this before the timer becomes free. If a thread finds the timer free
-     * and not in shard->firing, its callback has returned [C3]. */
+    /* Before the timer becomes free: if a thread finds it free and not in
+     * shard->firing, its callback has returned [C3]. */
     LAWN_ATOMIC_STORE(&shard->firing, timer, LAWN_RELEASE);
     lawn_workers_fire_fn *fire = NULL;
     uint64_t due = 0;

@@ -1,5 +1,5 @@
-/* shard.h - a lawn with a mailbox. Functions are called by the worker that runs
- * the shard, unless documented otherwise. */
+/* shard.h - a lawn with a mailbox. Only the worker that runs the shard calls
+ * these functions, unless documented otherwise. */
 #ifndef LAWN_WORKERS_SHARD_H
 #define LAWN_WORKERS_SHARD_H
 
@@ -9,8 +9,9 @@
 struct lawn_shard *lawn__shard_new(struct lawn_workers *set, unsigned number);
 void lawn__shard_free(struct lawn_shard *shard);
 
-/* Takes timers from the mailbox, at two steps each, until *steps are used.
- * Decrements *steps by the used ones. Advances the worker's clock. */
+/* Takes timers from the mailbox. Each takes two steps, one to reverse and one
+ * to process it; at most *steps are used, and subtracted from *steps. Advances
+ * the worker's clock. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 bool lawn__shard_has_mail(struct lawn_shard *shard);
@@ -45,10 +46,10 @@ void lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline);
 /* Wakes threads that wait for a timer to be released. */
 void lawn__shard_notify_waiters(struct lawn_shard *shard);
 
-/* Called by the thread that closes the set, after all workers have ended; it
- * runs all shards. shut closes the mailbox and puts all its timers on the lawn.
- * clear then makes all timers idle, calls left for those that were running, and
- * returns their number. */
+/* Called by the thread that closes the set, after all workers have ended. shut
+ * closes the mailbox and puts all its timers on the lawn. clear then makes all
+ * timers idle, calls left for those that were running, and returns their
+ * number. */
 void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);

@@ -9,10 +9,11 @@
  *          timer is taken from the mailbox, or, without MAIL, when the lawn
  *          fires the timer. Without RUN, the timer was stopped before that
  *   DUE    the lawn fires the timer no later than at `when`
- *   LATE   the lawn fires the timer no later than `ttl` after the change of the
- *          word that set this bit. Excludes DUE
+ *   LATE   the lawn fires the timer no later than `ttl` after this bit was set.
+ *          Excludes DUE
  *   CLAIM  a thread is writing these fields for a start, and putting the timer
- *          into the mailbox: no other thread changes the word
+ *          into the mailbox if the start needs mail. No other thread changes
+ *          the word
  *   The other bits are the number of its shard + 1, or 0 if it has none, and a
  *   version.
  *
@@ -43,9 +44,9 @@
  *   lawn fires it no later than at the new deadline: with DUE, the new deadline
  *   is not earlier than the previous one; with LATE, the new TTL is not shorter
  *   than the previous one. The thread reads the clock after it has seen LATE,
- *   so the new TTL also begins later. The word becomes RUN LAWN REQ DUE; when
- *   the lawn fires the timer, the worker puts it back with its new deadline.
- *   Most restarts by other threads are of this kind.
+ *   so the new TTL also begins later than the previous one. The word becomes
+ *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
+ *   with its new deadline. Most restarts by other threads are of this kind.
  *   This requires that a timer with LAWN and without MAIL is on the lawn. So a
  *   thread that removes it from the lawn, and then finds that the word has
  *   changed, must put it back.
@@ -61,16 +62,16 @@
  * cannot both fire and be stopped [C1 C2]: both clear RUN, and only one
  * compare-and-swap succeeds. Threads do not wait for CLAIM to end: an operation
  * that finds it counts as done just before the start that is being written,
- * which overrides it. There are two exceptions: lawn_workers_stop_sync() waits,
- * and a worker that finds a claimed timer in the mailbox retries in its next
- * round. The timer is put into the mailbox before the claim ends.
+ * which overrides it. Two exceptions: lawn_workers_stop_sync() waits, and a
+ * worker that finds a claimed timer in the mailbox retries in its next round.
+ * The timer is put into the mailbox before the claim ends.
  *
- * Only a start may claim, and after the claim it cannot fail. Operations that
- * find the claim rely on both. So a start that will put the timer into the
- * mailbox enters a gate first, see gate.h. Other starts need no gate: the
- * thread that clears the lawn, or takes the timer from the mailbox, waits for
- * the claim to end. The start knows before the claim whether it needs mail: if
- * the swap succeeds, `when` and `ttl` have not changed.
+ * Only a start may claim, and after the claim it cannot fail; operations that
+ * find the claim rely on both. So a start by mail enters a gate first (gate.h).
+ * Other starts need no gate: the thread that clears the lawn, or takes the
+ * timer from the mailbox, waits for the claim to end. The start decides before
+ * the claim whether it needs mail. If the compare-and-swap of the claim
+ * succeeds, the `when` and `ttl` that it has read are still current.
  *
  * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
  * shard changes the word, and does so by a plain store [C5]. The first other
@@ -84,11 +85,10 @@
  *      else compare-and-swap              compare-and-swap
  *      shard->hand = NULL
  *
- * At least one of the two sees the first store of the other. Either the worker
- * does not use the right, or the other thread waits until the worker is done.
- * So once shared == 2, no plain store is in progress. The right is granted by
- * the compare-and-swap that puts a timer without a shard on a lawn. It belongs
- * to the shard and moves with it from worker to worker.
+ * At least one of the two sees the first store of the other. So once shared ==
+ * 2, no plain store is in progress. The right is granted by the
+ * compare-and-swap that puts a timer without a shard on a lawn. It belongs to
+ * the shard and moves with it from worker to worker.
  *
  * MEMORY ORDER. Each change is a release and each load an acquire. So a thread
  * that sees a timer free sees all writes to it. `when`, `ttl` and `shard` are
@@ -186,7 +186,7 @@ void lawn__state_share(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
 /* Writes a request to a claimed timer. Without mail it does not write the TTL,
- * which is not used then and may be in another cache line. */
+ * which is then unused and may be in another cache line. */
 static inline void
 lawn__state_write_request(struct lawn_workers_timer *timer,
                           const struct lawn_request *request, bool by_mail)

@@ -14,7 +14,7 @@
  * state. During the hand-over wake_at is 0, and posted timers wait until the
  * owner checks the mailbox. A worker that leaves, or ends with the set, closes
  * its arrivals when they are empty. A thread that finds them closed reads
- * shard->owner again, which was changed before.
+ * shard->owner again, which was changed before they were closed.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
  * keeps its shards. Another worker that needs such a shard takes it over under
@@ -120,8 +120,7 @@ lawn_worker_update(struct lawn_worker *worker)
 }
 
 /* Makes the worker's file readable. Disables cancellation, because the thread
- * may hold the set's lock or be inside a gate, and no other thread would write
- * instead. */
+ * may hold the set's lock or be inside a gate. */
 static void
 signal_fd(int fd)
 {
@@ -183,9 +182,8 @@ clear_wakeups(struct lawn_worker *worker)
             LAWN_ATOMIC_STORE(&shard->wake_at, 0, LAWN_RELAXED);
         }
     }
-    /* Read the file in every turn, even if the token is not set: the thread
-     * that set the token may have written to the file after an earlier turn
-     * cleared the token. */
+    /* Even if the token is not set: the thread that set it may have written to
+     * the file after an earlier turn cleared the token. */
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_RELAXED);
     if (fd >= 0) {
         uint64_t count = 0;
@@ -256,8 +254,8 @@ lawn__worker_adopt(struct lawn_worker *worker)
 }
 
 /* Returns whether a worker has ended. Requires the lock, a shard that refers to
- * the worker, and a thread that the library created. A VACANT worker was DONE
- * before, since a worker that is removed hands over its shards first. */
+ * the worker, and a thread that the library created. A removed worker has
+ * handed over its shards, so a worker that is VACANT here was DONE before. */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
 {
@@ -273,7 +271,7 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     struct lawn_worker *runs = LAWN_ATOMIC_LOAD(&shard->worker, LAWN_RELAXED);
     bool lies = runs == NULL;
     /* A thread that the library did not create may use its lawns until it is
-     * detached. Then its shards are handed over or have no worker. */
+     * detached; then its shards are handed over or have no worker. */
     if (!lies && runs->made && has_ended_with_set(runs)) {
         struct lawn_shard **link = &runs->shards;
         while (*link != shard) {
@@ -520,9 +518,9 @@ lawn_worker_turn(struct lawn_worker *worker)
 }
 
 /* Sleeps until `next`, or until another thread wakes the worker. After a nap,
- * lets other threads run first. They post more messages without waking the
- * worker, which takes all of them in one turn. Otherwise, if threads share a
- * processor, the worker would preempt them for nearly every message. */
+ * lets other threads run first, to take more of their messages in one turn.
+ * Otherwise, if threads share a processor, the worker would preempt them for
+ * nearly every message. */
 static void
 sleep_until(struct lawn_worker *worker, uint64_t next)
 {

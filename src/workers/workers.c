@@ -36,7 +36,6 @@ pick_shard(struct lawn_workers *set, const struct lawn_worker *self)
                              LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE)];
 }
 
-/* Returns the shard for all timers of a TTL, by a multiplicative hash. */
 static struct lawn_shard *
 pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
 {
@@ -71,14 +70,14 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     if (here == NULL || here != shard ||
         (*seen & (LAWN_STATE_RUN | LAWN_STATE_LAWN | LAWN_STATE_REQ |
                   LAWN_STATE_BOUND)) != (LAWN_STATE_RUN | LAWN_STATE_LAWN)) {
-        /* Use a new version: the timer may fire and be free again after this
-         * start. A thread that saw it free before must notice that. */
+        /* Use a new version, so that a thread that saw the timer free notices
+         * this start even if the timer has fired since and is free again. */
         uint64_t next =
             lawn__state_with(*seen, shard, flags) + LAWN_STATE_VERSION;
         if (here != NULL &&
             LAWN_ATOMIC_LOAD(&here->worker, LAWN_RELAXED) == self) {
-            /* Only a timer with LAWN is on this lawn. Another worker may have
-             * started a free one meanwhile. */
+            /* Do not remove a timer without LAWN: it is free, and another
+             * worker may have started it meanwhile. */
             bool moves = here != shard && (*seen & LAWN_STATE_LAWN) != 0;
             if (moves) {
                 bool off = lawn_stop(here->lawn, &timer->timer);
@@ -140,7 +139,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
     bool fresh = (*seen & LAWN_STATE_SHARD_MASK) == 0;
     struct lawn_pass pass = {0};
     if (request->ttl != 0) {
-        /* A TTL that exceeds the last tick is shortened. */
+        /* Clamp the deadline to the last tick, and the TTL accordingly. */
         uint64_t now = lawn_workers_now(set);
         request->when = lawn__saturating_add(now, request->ttl);
         request->ttl = request->when - now;
@@ -235,8 +234,8 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the calling thread's worker of this set, or NULL. For speed it does
- * not search: while the thread is closing another set, it returns NULL. */
+/* Returns the calling thread's worker of this set, or NULL; also NULL while the
+ * thread is closing another set. */
 static inline struct lawn_worker *
 current_worker(const struct lawn_workers *set)
 {
@@ -373,8 +372,7 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
     return stop_slow(set, timer);
 }
 
-/* Takes the mail of all shards of a waiting worker, so that threads that wait
- * for this worker can continue. */
+/* Takes the mail of all shards of a waiting worker. */
 static void
 drain_own_mail(struct lawn_worker *self)
 {

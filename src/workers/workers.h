@@ -21,9 +21,9 @@
  *   M4  While a worker sleeps, wake_at of its shards is the time when it will
  *       wake, and their mailboxes contain no timer that is due earlier. While
  *       the worker is awake, or a shard is being handed over, wake_at is 0.
- *   M5  The start times of a shard's timers on blades, whether started by its
- *       worker or taken from the mailbox, never decrease (shard->started), and
- *       are not after the lawn's clock. */
+ *   M5  Timers are appended to a shard's blades in the order of their start
+ *       times (shard->started is the latest), which are not after the lawn's
+ *       clock. */
 #ifndef LAWN_WORKERS_INTERNAL_H
 #define LAWN_WORKERS_INTERNAL_H
 
@@ -84,9 +84,9 @@ struct lawn_shard {
 
     /* Atomic. hand: the timer whose state the worker is changing, see state.h.
      * firing: the timer whose callback or left() is running. waiters: number of
-     * threads that wait for its end, or for a timer to be released. served: the
-     * word they wait on, incremented on both events. The worker changes the
-     * first two for each timer. */
+     * threads that wait until the callback has returned, or until a timer is
+     * released. served: the word they wait on, incremented on both events. The
+     * worker changes the first two for each timer. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *hand;
     struct lawn_workers_timer *firing;
     uint32_t waiters;
@@ -255,8 +255,7 @@ extern struct lawn_worker lawn__handover_marker;
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
 /* worker.c: takes the mail and updates the clock. Called before a start between
- * two turns, if time may have passed since the last turn, because the starts in
- * the mail are older. */
+ * two turns, if time may have passed: the starts in the mail are older. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
 /* worker.c: adopt takes over the shards that have arrived. handle_control also
@@ -275,7 +274,7 @@ void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
  * remain. */
 bool lawn__worker_leave(struct lawn_worker *worker, bool locked);
 
-/* Increments a word that only the caller writes and other threads read. */
+/* Only one thread may write the word; others may read it. */
 static inline void
 lawn__count_up(uint64_t *word, uint64_t by)
 {

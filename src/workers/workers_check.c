@@ -24,7 +24,6 @@ check_timer(struct lawn_timer *core, uint64_t ttl, void *arg)
     return finding->broken == NULL;
 }
 
-/* Checks that the timers of a list have MAIL set and name the shard. */
 static void
 check_mail(struct lawn_finding *finding, const struct lawn_workers_timer *timer)
 {

@@ -160,8 +160,7 @@ find_worker(struct lawn_workers *set, bool most)
     return found;
 }
 
-/* Changes the owner of a shard. The worker that runs it hands it over in its
- * next turn. */
+/* The worker that runs the shard hands it over in its next turn. */
 static void
 reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
 {
@@ -174,7 +173,7 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
         lawn__worker_hand_over(shard, true);
         return;
     }
-    /* During a hand-over, the old owner passes it on. */
+    /* During a hand-over, the old owner receives the shard and passes it on. */
     if (runs == &lawn__handover_marker) {
         runs = old_owner;
     }
@@ -184,8 +183,8 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
     }
 }
 
-/* Sets start_shard of each worker that does not own its current one to the
- * first shard that the worker owns, or to NULL. */
+/* For each worker that does not own its start_shard: sets it to the worker's
+ * first shard, or to NULL. */
 static void
 choose_start_shards(struct lawn_workers *set)
 {
