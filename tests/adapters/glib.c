@@ -1,4 +1,4 @@
-/* glib.c - a main context of GLib's as a host. */
+/* glib.c - a main context of GLib as a host. */
 #include "host.h"
 #include "kit.h"
 
