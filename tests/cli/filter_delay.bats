@@ -205,7 +205,7 @@ END
     counts in=3 bad=3
 }
 
-@test "nothing comes of nothing" {
+@test "an empty input has an empty output" {
     given
     gives_nothing delay 5s
     counts in=0 out=0 dropped=0 held=0

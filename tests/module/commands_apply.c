@@ -149,7 +149,7 @@ static const char *const apply_errors[][2] = {
     {"''", "!ERR wrong number of arguments"},
 };
 
-TEST(commands_apply_bears_any_words)
+TEST(commands_apply_rejects_invalid_words)
 {
     struct fake *fake = scene_begin();
     char line[256];

@@ -293,7 +293,7 @@ TEST(a_tick_lets_what_repeats_be_due_again_and_reports_what_was_missed)
     scene_end(fake);
 }
 
-TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
+TEST(refused_events_stay_and_are_retried_with_growing_delays)
 {
     static const uint64_t delays[] = {10,  20,  40,   80,   160,
                                       320, 640, 1000, 1000, 1000};
@@ -594,7 +594,7 @@ TEST(the_sink_gets_what_is_leased_when_the_lease_has_ended)
     scene_end(fake);
 }
 
-TEST(neither_way_out_waits_for_the_other)
+TEST(the_sink_and_the_dead_letters_do_not_wait_for_each_other)
 {
     struct fake *fake = scene_begin();
     struct queue *queue = NULL;

@@ -77,7 +77,7 @@ TEST(registry_a_key_that_is_set_again_and_again_waits_for_the_others)
     registry_flush(-1);
 }
 
-TEST(registry_a_key_is_there_once)
+TEST(registry_contains_a_key_once)
 {
     registry_begin(1000);
     CHECK(registry_set(0, bytes_of("a"), 1100));

@@ -1263,7 +1263,7 @@ def a_paused_key_has_no_due_events():
 
 
 @case
-def settings_keep_an_empty_key_and_their_end_lets_it_go():
+def settings_keep_an_empty_key_and_their_defaults_remove_it():
     for client in each_protocol():
         for name, value, default in (('maxlen', 5, 0), ('maxbytes', 5, 0),
                                      ('overflow', 'drop-oldest', 'reject'),
