@@ -160,7 +160,7 @@ END
     gives delay 1h --time-field 2 --max-lines 2 --overflow evict <in
 }
 
-@test "--max-lines: what left in time makes room as well" {
+@test "--max-lines: lines that were emitted in time make room as well" {
     given 'a 1' 'b 2' 'c 11' 'd 12'
     gives delay 10s --time-field 2 --max-lines 2 --on-eof drop <<END
 a 1

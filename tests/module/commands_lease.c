@@ -719,7 +719,7 @@ TEST(commands_lease_is_cut_at_the_batch)
     scene_end(fake);
 }
 
-TEST(commands_of_leases_refuse_what_they_do_not_understand)
+TEST(commands_of_leases_reject_invalid_arguments)
 {
     static const char *const cases[][2] = {
         {"LAWN.LEASE k", "!ERR wrong number of arguments"},
@@ -823,7 +823,7 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     scene_end(fake);
 }
 
-TEST(commands_push_drops_what_is_dead)
+TEST(commands_push_drops_dead_events)
 {
     struct fake *fake = scene_begin();
 
@@ -938,7 +938,7 @@ TEST(commands_len_looks_at_no_more_than_it_may)
     scene_end(fake);
 }
 
-TEST(commands_that_change_a_key_report_what_died_before)
+TEST(commands_that_change_a_key_report_events_that_died_before)
 {
     struct fake *fake = scene_begin();
 
