@@ -76,9 +76,10 @@ struct agree {
 
     /* The timers that were due when the mow began, sorted by deadline, TTL and
      * start. Those before due[done] are not due any more. Timers with the same
-     * TTL and deadline form a group: group[i] is the place of the first timer
-     * in the group of due[i]. If g is that place, the timers of the group
-     * before due[group_done[g]] are not due any more. */
+     * TTL and deadline form a group, which has consecutive places. group[i] is
+     * the first place of the group of due[i]. group_done[] is used at first
+     * places only: timers of the group that begins at g are not due any more
+     * if their place is less than group_done[g]. */
     struct agree_timer **due;
     uint32_t *group;
     uint32_t *group_done;

@@ -117,7 +117,7 @@ start_object(struct agree_thread *thread, size_t i, uint64_t ttl, uint64_t base)
     }
 }
 
-/* was: whether it is running. */
+/* `was` is whether the object's timer is running before the stop. */
 static void
 stop_object(struct agree_thread *thread, size_t i, bool was)
 {

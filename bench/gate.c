@@ -5,7 +5,8 @@
  *   B2  a mow that finds nothing due: at most 12 instructions, for any number
  *       of timers
  *   B3  start 30, stop 12, both 40 instructions at most
- *   B4  a timer is 24 bytes; the default lawn at most 256 KiB, the smallest 12
+ *   B4  a timer is 24 bytes; the default lawn has at most 256 KiB, the
+ *       smallest 12 KiB
  *   B5  churn of 10^6 timers: with 10^5 TTLs at most twice the time of 20 TTLs
  *   B6  a call that fires nothing processes at most 512 index entries, if mows
  *       have a budget of 8: with 10^6 and 10^7 timers of 1, 1000 and as many
@@ -22,8 +23,9 @@
  *
  *   B9  10^6 timers, W4 with as many TTLs as timers and W12, one mow per tick:
  *       the slowest call takes at most 4 x as long as the slowest one of heap4,
- *       and each timer fires at its tick. If both have a budget, that of heap4
- *       limits all its work, and the ratio is larger: see lawn-bench --tails
+ *       and each timer fires at its tick. Mows have no budget here: a budget
+ *       would limit all work of heap4, but not that of a lawn, so the ratio
+ *       would be larger (lawn-bench --tails)
  *
  * If workloads, n or t are selected: B1 for these cells, and B4. With --tails:
  * B6 and B9; with --store: B7; with --workers: B8.

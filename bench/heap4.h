@@ -19,7 +19,8 @@
 #define HEAP4_ROOT 3u
 #define HEAP4_LEAST 64u
 
-/* In the object. 32 bits, as in libev, for 2^32 - 4 timers. */
+/* The part of an object. A place has 32 bits, as in libev, so there are at most
+ * 2^32 - 4 timers. */
 struct heap4_timer {
     uint32_t place; /* 0: idle */
 };

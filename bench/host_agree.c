@@ -2,8 +2,8 @@
  *
  * Of four timers, one is left alone, one is stopped, and two are restarted with
  * an earlier deadline. Rounds are run until all are due; then the event loop
- * sleeps until a last one. Early means two milliseconds before the deadline;
- * libuv is up to one millisecond early. */
+ * sleeps until a last one. A timer counts as early if it fires more than two
+ * milliseconds before its deadline; libuv is up to one millisecond early. */
 #include "host_agree.h"
 
 #include <stdlib.h>

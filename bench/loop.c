@@ -19,7 +19,7 @@
 #define LOOP_FILL 64u   /* ticks in which the timers are started */
 #define LOOP_MOWS 5000u /* idle mows */
 #define LOOP_FIRES 20000u
-/* ticks added to the TTLs of idle timers */
+/* ticks added to the TTLs if mows with nothing due are measured */
 #define LOOP_FAR (UINT64_C(1) << 22)
 /* Limit of the ticks until LOOP_FIRES timers have fired. 1000 timers need a
  * quarter of it. */

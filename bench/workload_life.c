@@ -76,8 +76,8 @@ play_restart(struct run *run)
     }
 }
 
-/* The second half of the order are requests, which were stopped before. Lost
- * ones fire, or are started again in their turn. */
+/* The objects of the second half of run->order are requests; their timers were
+ * stopped before. Lost requests fire, or are started again in their turn. */
 static void
 play_deadlines(struct run *run)
 {

@@ -24,8 +24,8 @@ core_percent(const struct demo *demo)
     return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
-/* Prints the share of the core, and what the rest of the time means for the
- * lateness if it is at least one percent. */
+/* Prints the share of the time in which the process had the core. If the rest
+ * is at least one percent, also prints its effect on the lateness. */
 static void
 print_core(FILE *out, double percent)
 {

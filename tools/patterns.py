@@ -2,7 +2,8 @@
 
 A pattern is a piece of C: an expression, a statement or a few of them. It matches
 the tokens of a file, so white space, line breaks and comments do not matter, nor how a
-string is split into several. More is ignored, in the file and in the pattern alike:
+string is split into several. These differences are ignored as well, in the file and in
+the pattern:
 
 - missing braces: the body of if, else, for, while and do always has braces;
 - missing parentheses: "sizeof x" is "sizeof(x)";

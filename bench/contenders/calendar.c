@@ -4,9 +4,9 @@
  * its day of every year, sorted by deadline. The number of days depends on the
  * number of timers, and the length of a day on the distance between the next
  * deadlines. So a day has a few timers, and everything is O(1). When there are
- * twice as many timers as days, or half as many, the calendar is rebuilt. If
- * there is no memory for that, it is not changed. It is slow if deadlines are
- * dense where the calendar did not sample them.
+ * twice as many timers as days, or half as many, the calendar is rebuilt; if
+ * there is no memory for that, it does not change. The calendar is slow if
+ * deadlines are dense where it did not sample them.
  *
  * The length of a day is a power of two, so that finding a day is a shift.
  */

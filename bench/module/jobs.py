@@ -8,9 +8,10 @@ those that finish the batch, given the jobs in the first reply. `counts` names t
 commands whose server time counts as the time of a job. The time of commands that a
 script calls is part of EVALSHA.
 
-look() returns the command that finds leases that have ended. looked() returns whether
-it found any, or has not examined all leases; leases.py decides when a worker sends the
-command. The module needs none: LEASE also delivers jobs whose lease has ended.
+look() returns the command that finds leases that have ended; leases.py decides when a
+worker sends it. looked() returns whether the worker must send it again: it found such
+leases, or did not examine all of them. The module needs no such command: LEASE also
+delivers jobs whose lease has ended.
 
 The other contenders do less than the module, which makes them faster. The sorted set
 does not count attempts, and has no token that excludes a worker whose lease has ended.

@@ -19,8 +19,8 @@
 
 #include <time.h>
 
-/* The time, for all clocks. It is per library, not per instance: set it before
- * each call that may read it. */
+/* The time that all clocks return. All contenders that use a library share it:
+ * set it before each call of the library that may read it. */
 extern struct timespec peer_clock;
 
 /* Sets the clock to a number of ticks; per_second is a power of ten. */

@@ -1,9 +1,9 @@
 /* page.js - draws the report from the JSON that is embedded in the page.
  *
  * Everything is computed once, from the cells; a plot is redrawn when its
- * selectors, the legend or the width change. A figure that is missing is null
- * and is drawn nowhere; every number that is shown went through one of the
- * formatters below, which know what to do without one.
+ * selectors, the legend or the width change. A missing figure is null and is
+ * not drawn. Every number is shown through one of the formatters below, which
+ * accept null.
  */
 "use strict";
 (function() {
@@ -243,8 +243,9 @@ addEventListener("keydown", (e) => {
 });
 addEventListener("scroll", hush, {passive: true});
 
-/* Makes items one stop of the tab key, among which the arrow keys move: left
- * and right along a series where there is one, else to the nearest. */
+/* Makes a group of items one stop of the tab key. Within the group, the left and
+ * right keys move along a series if there is one; the arrow keys otherwise move
+ * to the nearest item. */
 const ARROWS = {
     ArrowLeft: [-1, 0],
     ArrowRight: [1, 0],
@@ -405,7 +406,7 @@ function spread(ys, gap, top, bottom) {
     return out;
 }
 
-/* What all plots share: the drawing, its tooltips, and light on a series. */
+/* Shared by all plots: the drawing, its tooltips, and highlighting a series. */
 const none = (text) => h("p", {class: "none"}, text);
 function show(figure, width, height, label, children, caption) {
     const svg =

@@ -11,8 +11,8 @@ struct completion_program {
     /* The command that prints the script, without the shell's name:
      * "lawn-bench --completion". */
     const char *made_by;
-    /* A root with verbs has an empty name; the options of a root without verbs
-     * are those of the command. */
+    /* The command as a verb. If it has verbs of its own, its name is empty;
+     * otherwise its options are those of the command. */
     const struct options_verb *root;
 };
 

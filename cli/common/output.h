@@ -22,8 +22,8 @@ bool output_close(const char *program);
  * `program` ("lawn trace stats"), and returns NULL. */
 FILE *output_file(const char *program, const char *path, const char *mode);
 
-/* Closes the file. If not all data could be written, prints such a message and
- * returns false. */
+/* Closes the file. If not all data could be written, prints a message that
+ * begins with `program`, and returns false. */
 bool output_file_close(const char *program, const char *path, FILE *file);
 
 #endif

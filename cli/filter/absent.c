@@ -115,7 +115,8 @@ report_absent(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 report_again(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    /* Without --repeat, the timer is from the state of a run with --repeat. */
+    /* Without --repeat, only a timer from the state of a run with --repeat
+     * can fire here. */
     if (filter->run.ended || !filter->options.repeat) {
         mark_reported(filter, timer, LAWN_NEVER - 1);
     } else {

@@ -1,10 +1,11 @@
 /* filter.c - runs a filter: waits for lines and deadlines until it ends.
  *
  * A round reads one block from each input that has data, reads the clock, fires
- * due timers, processes the lines of the block, and writes the output. So the
- * time of a line is never before it was available, and a line is written at
- * most one block after it was due. Files are read as fast as lines are
- * processed. Otherwise a round waits for an input, a deadline or a signal.
+ * due timers, processes the lines of the block, and writes the output. So,
+ * without --time-field, the time of a line is not before the moment when it was
+ * read. A line is written at most one block after it was due. Files are read as
+ * fast as lines are processed. If no input has data, a round waits for an
+ * input, a deadline or a signal.
  */
 #include "filter.h"
 #include "clock.h"

@@ -72,8 +72,8 @@ intake_deliver(struct filter *filter, unsigned side, const char *at,
     if (wrong == NULL) {
         return deliver(filter, side, at, size, &parsed);
     }
-    log_bad_line(filter, side, wrong); /* the state was not written by this
-                                          program */
+    log_bad_line(filter, side, wrong); /* the line is from a state that this
+                                          program has not written */
     return true;
 }
 

@@ -15,12 +15,12 @@ Section Digits.
 Variable bits : N.
 Hypothesis bits_pos : 0 < bits.
 
-(* The number of the slot of a level that a time is in, if slots were not used in
-   turn; and the number of slots of a level from the base to a time. *)
+(* The number that a time's slot on a level would have if slots were not used in turn;
+   and the number of slots of a level from the base to a time. *)
 Definition from (level time : N) : N := N.shiftr time (bits * level).
 Definition between (level base time : N) : N := from level time - from level base.
 
-(* A level reaches a time if, of the level above, the time is in the slot of the base
+(* A level reaches a time if, on the level above, the time is in the slot of the base
    or in the next one. *)
 Definition reaches (level base time : N) : Prop := between (level + 1) base time <= 1.
 

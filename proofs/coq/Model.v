@@ -13,7 +13,8 @@
    earliest, horizon, plain, fetched); prefetching; resolutions other than 1;
    lawn_start_as() and lawn_halt(). Tuning and stripes are arbitrary: whenever the
    clock moves, the function from a TTL and a deadline to blades may be replaced by
-   any other. So is the limit of the work of a mow: it may stop at any time.
+   any other. The limit of the work of a mow is arbitrary, too: a mow may stop at any
+   time.
 
    Ghost fields, which C does not have: ttl, began and stamp of a timer; fresh and
    before of a mow; the log. *)

@@ -11,8 +11,9 @@ From Lawn Require Import Model Basics Steps Never_early Index Never_forgotten
 Import ListNotations.
 Open Scope N_scope.
 
-(* The remaining work of a mow to a time: twice the timers of the index that are due
-   by then, plus the entries by then that are not their heads' deadlines. *)
+(* The remaining work of a mow to a time: twice the number of timers in the index that
+   are due by then, plus the number of blades whose entry is due by then and differs
+   from the deadline of their head. *)
 Definition is_due (u : N) (t : timer) : bool := due t <=? u.
 Fixpoint due_by (u : N) (l : list timer) : nat :=
   match l with

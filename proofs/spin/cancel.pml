@@ -15,7 +15,7 @@
  * Proved: each start ends in exactly one way, and stop returns the right result
  * [C1 C2]; a timer that fires was due by its latest start; when stop_sync has
  * returned, the callback is not running, and nothing refers to the timer [C3];
- * no thread waits for ever; the worker's plain stores and the compare-and-swaps
+ * no thread waits forever; the worker's plain stores and the compare-and-swaps
  * of other threads exclude each other [C5]. */
 #ifndef OPS
 #define OPS 2

@@ -9,8 +9,8 @@
  * Proved: a shard is run by one worker at a time; each timer fires once,
  * remains once, or was refused; none fires early; no timer remains that was due
  * by the end and posted before the set was closed; a sleeping worker is woken
- * for work that is due before its wake time [C7 C8]; no thread waits for
- * ever. */
+ * for work that is due before its wake time [C7 C8]; no thread waits
+ * forever. */
 #ifndef SENDERS
 #define SENDERS 2
 #endif
@@ -23,7 +23,7 @@
 #define NONE 6
 #define SHUT 7
 
-/* Times. The first sender's timer is due at the end, the other timers are due
+/* Times. The first sender's timer is due at END, the other timers are due
  * at once. Timers due by UNTIL fire before a closed set ends. */
 #define END 1
 #define NEVER 2
@@ -268,8 +268,8 @@ turn:
             fi
         }
         p = 0;
-        /* A post between these two steps could also come later, and time could
-         * advance earlier, so they are one step. */
+        /* The round and the search for the next deadline are one step: a post
+         * between them could also come later, and time could advance earlier. */
         now = (closes && clock > UNTIL -> UNTIL : clock);
         next = NEVER;
         for (p : 0 .. SHARDS - 1) {

@@ -17,7 +17,7 @@
  * [C4 C8]; each timer ends once [C1]; a due timer that was posted before the
  * set was closed fires, even if it was being moved to a worker that had ended
  * [C1 C8]; when stop_sync has returned, nothing refers to the timer [C3]; no
- * thread waits for ever: stop_sync returns, all workers end, and so does the
+ * thread waits forever: stop_sync returns, all workers end, and so does the
  * closer. */
 #ifndef KIND
 #define KIND 0

@@ -23,7 +23,7 @@
  * and the timer fires only when due by the latest start [C1 C2]; no lawn is
  * asked to release a timer that another lawn has; when stop_sync has returned,
  * and no other thread may start the timer, nothing refers to it [C3]; no thread
- * waits for ever; no due timer is in a mailbox while its worker sleeps [C7]. */
+ * waits forever; no due timer is in a mailbox while its worker sleeps [C7]. */
 #ifndef OPS
 #define OPS 1
 #endif

@@ -470,7 +470,7 @@ stop_and_unwatch(struct stage *stage)
     CHECK(lawn_loop_stop(stage->loop, &stage->timers[1]));
 }
 
-TEST(a_host_whose_last_timer_is_stopped_by_what_is_ready_ends)
+TEST(a_host_ends_when_a_ready_descriptor_stops_its_last_timer)
 {
     struct stage stage;
     struct lawn_loop_timer timers[2] = {{.fire = fire}, {.fire = fire}};
@@ -495,7 +495,7 @@ stop_the_other(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     CHECK(lawn_loop_stop(loop, &stage->timers[1]));
 }
 
-TEST(a_host_whose_last_timer_is_stopped_by_another_ends)
+TEST(a_host_ends_when_another_timer_stops_its_last_timer)
 {
     struct stage stage;
     struct lawn_loop_timer timers[2] = {{.fire = stop_the_other},
@@ -596,7 +596,7 @@ crowd_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     note(timer, &crowd->stage);
 }
 
-TEST(more_than_the_budget_leaves_room_for_what_is_ready)
+TEST(ready_descriptors_are_served_while_more_timers_than_the_budget_are_due)
 {
     enum { COUNT = 200, BUDGET = 10 };
     const struct lawn_loop_options options = {.budget = BUDGET};
@@ -620,7 +620,7 @@ TEST(more_than_the_budget_leaves_room_for_what_is_ready)
 
 /* Each round fires one timer. If the host rounded an immediate wake-up up to a
  * millisecond, each round would take that long. */
-TEST(what_the_budget_left_does_not_wait)
+TEST(timers_left_by_the_budget_fire_without_a_wait)
 {
     enum { COUNT = 1000 };
     const struct lawn_loop_options options = {.budget = 1};
@@ -724,7 +724,7 @@ TEST(a_hundred_thousand_timers_fire_once_each_and_in_order)
     free(timers);
 }
 
-TEST(what_starts_later_than_the_earliest_does_not_set_the_wake_up)
+TEST(a_start_later_than_the_earliest_deadline_does_not_set_the_wake_up)
 {
     enum { COUNT = 10000 };
     static struct lawn_loop_timer timers[COUNT];

@@ -1,4 +1,4 @@
-/* glib.c - a main context of GLib's as a host. */
+/* glib.c - a main context of GLib as a host. */
 #include "host.h"
 #include "kit.h"
 
@@ -182,7 +182,7 @@ TEST(a_context_fires_the_timers_of_its_own_loop)
     }
 }
 
-TEST(a_context_may_go_before_its_loop)
+TEST(a_context_may_be_freed_before_its_loop)
 {
     struct glib_host *glib = glib_host_open();
     struct lawn_loop *loop = lawn_glib_new(glib->context, NULL);

@@ -185,7 +185,7 @@ TEST(the_time_is_rounded_up_and_on_the_loops_clock)
     }
 }
 
-TEST(what_sd_event_refuses_is_reported)
+TEST(a_call_that_sd_event_rejects_is_reported)
 {
     struct sd_host *sd = sd_host_open();
 

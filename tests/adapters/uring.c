@@ -429,7 +429,7 @@ TEST(a_timer_stopped_and_started_again_fires_once)
 
 /* The timeout is changed after it completed but before the loop gets the
  * completion. */
-TEST(a_timeout_that_has_come_is_not_lost_when_it_is_changed)
+TEST(a_timeout_that_expired_is_not_lost_when_it_is_changed)
 {
     struct stage stage;
     struct lawn_loop_timer first = {.fire = fire_and_stop, .arg = &stage};

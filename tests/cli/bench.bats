@@ -400,7 +400,7 @@ record() {
     [ "${lines[2]}" = "# workload W5 deadlines, n 10000, t 20, seed 1" ]
 }
 
-@test "what cannot be recorded is named" {
+@test "a workload that cannot be recorded is named" {
     words=("unknown workload 'W13'; valid names are: W1 ")
     fails 2 --record - --workload W13
     words=("--record: more than one cell; select one workload, one --n and one --t")
@@ -491,7 +491,7 @@ package lawn-bench or run make" ]
     [ "$stderr" = "lawn bench: cannot run $(realpath alone)/lawn-bench: Permission denied" ]
 }
 
-@test "an interrupt ends the measuring; what there is gets written" {
+@test "an interrupt ends the measurement; the results so far are written" {
     # On a busy machine nothing may be measured yet after these seconds.
     for seconds in 4 15 60; do
         run --separate-stderr timeout --foreground --preserve-status \

@@ -192,7 +192,7 @@ offers_bench() {
     [ "$(zsh_offers lawn trace convert --from=t)" = twitter ]
 }
 
-@test "zsh shows what each is" {
+@test "zsh shows a description of each suggestion" {
     need zsh
     [[ "$(zsh_tells lawn tr)" == trace$'\t'*" -- analyze recorded timers"* ]]
     [[ "$(zsh_tells lawn trace convert --f)" == *" -- format of the input"* ]]
@@ -218,7 +218,7 @@ offers_bench() {
     [ "$(fish_offers lawn trace convert --from=t)" = --from=twitter ]
 }
 
-@test "fish shows what each is" {
+@test "fish shows a description of each suggestion" {
     need fish
     [[ "$(fish_tells lawn tr)" == trace$'\t'"analyze recorded timers"* ]]
     [[ "$(fish_tells lawn trace convert --f)" == *$'\t'"format of the input"* ]]

@@ -177,7 +177,7 @@ signal_to() {
     done
 }
 
-@test "the JSON summary is one object and all there is" {
+@test "the JSON summary is one object and the only output" {
     run --separate-stderr "$lawn" demo --timers 10k --seconds 1.5 --json
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]

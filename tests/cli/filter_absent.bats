@@ -154,7 +154,7 @@ END
     counts evicted=5 keys=2 merged=7
 }
 
-@test "--overflow pass does not regard a key too many; fail ends it" {
+@test "--overflow pass ignores a key beyond --max-keys; fail ends the filter" {
     given 'a 0' 'b 1' 'c 2' 'a 3'
     gives absent 5s -k 1 --time-field 2 --max-keys 2 --overflow pass <<END
 absent	b	1	5
@@ -250,7 +250,7 @@ END
 }
 
 # An unexpected key has taken the place of h1 in the first run. [F3]
-@test "--expect: other keys of a state give way, not those that are known of it" {
+@test "--expect: keys of a state that are not expected are evicted, expected ones stay" {
     printf '%s\n' h1 h2 h3 h1 >keys
     given 'h1 0' 'h2 1' 'h3 2' 'x1 3' 'x2 4'
     gives_nothing absent 10s -k 1 --time-field 2 --expect keys --max-keys 4 --state kept --on-eof save

@@ -562,7 +562,7 @@ END
 }
 
 # [F1]
-@test "a DURATION that has changed counts for what comes" {
+@test "a changed DURATION applies to later lines only" {
     given 'a 0'
     gives_nothing session 5s -k 1 --time-field 2 --state kept --on-eof save
     given 'b 6'

@@ -160,7 +160,7 @@ END
     gives delay 1h --time-field 2 --max-lines 2 --overflow evict <in
 }
 
-@test "--max-lines: what left in time makes room as well" {
+@test "--max-lines: lines that were emitted in time make room as well" {
     given 'a 1' 'b 2' 'c 11' 'd 12'
     gives delay 10s --time-field 2 --max-lines 2 --on-eof drop <<END
 a 1
@@ -205,7 +205,7 @@ END
     counts in=3 bad=3
 }
 
-@test "nothing comes of nothing" {
+@test "an empty input has an empty output" {
     given
     gives_nothing delay 5s
     counts in=0 out=0 dropped=0 held=0

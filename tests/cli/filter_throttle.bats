@@ -75,7 +75,7 @@ END
         <(tail -n 3 out)
 }
 
-@test "--drop refuses what finds no token" {
+@test "--drop drops lines that find no token" {
     given 'a 0' 'a 1' 'b 1' 'a 4.999999999' 'a 5' 'a 9' 'a 10'
     gives throttle 1/5s -k 1 --time-field 2 --drop <<END
 a 0

@@ -39,7 +39,7 @@ types() {
     run --separate-stderr timeout 300 bash -euo pipefail -c "$1" </dev/null
 }
 
-@test "there are the verbs that there should be" {
+@test "the help lists the documented verbs" {
     [ "$(all_verbs | wc -l)" -eq "$(all_verbs | sort -u | wc -l)" ]
     for verb in "" delay debounce throttle dedupe absent session join demo \
         bench trace "trace stats" "trace convert" top completion \

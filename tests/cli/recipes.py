@@ -16,7 +16,7 @@ default build/lawn, as the first lawn in PATH:
 
 Any other block is an error, so that nothing is left unchecked by mistake. In an mdoc
 page the blocks are displays marked by comments, .\\" no C shell and .\\" no C output;
-a recipe is one of the former with the text before it.
+a recipe is a display of the kind shell with the text before it.
 
 Commands that need a server use one that is started for the recipe on a free port and
 stopped after it: kcat a mock cluster inside librdkafka, redis-cli a redis-server. The

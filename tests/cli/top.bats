@@ -195,7 +195,7 @@ END
     [[ "$stderr" != *$'\033'* ]]
 }
 
-@test "keys of any bytes are told exactly in JSON" {
+@test "keys of any bytes are exact in JSON" {
     serve nasty
     run top --once --json --sort key "$url"
     [ "${#lines[@]}" -eq 1 ]
@@ -241,7 +241,7 @@ END
     [[ "$output" != *lawn_words* && "$output" != *lawn_odd* ]]
 }
 
-@test "several servers are told apart, and one that is away is told" {
+@test "several servers are distinguished, and a missing one is reported" {
     serve plain
     one="$url" one_port="$port"
     serve plain

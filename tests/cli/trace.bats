@@ -170,7 +170,7 @@ print(value)' "$2"
     done
 }
 
-@test "what is not a trace is refused" {
+@test "a file that is not a trace is rejected" {
     : >empty
     words=("empty:1: expected '# lawn trace 1', found nothing")
     fails 3 stats empty
@@ -222,7 +222,7 @@ skipped: 1 reads, 1 writes without a TTL, 1 others" ]
         "$expected"$'\n604038480 start k 5' ]
 }
 
-@test "what is converted can be read" {
+@test "a converted trace can be read" {
     for from in twitter meta-kv; do
         "$lawn" trace convert --from $from "$traces/$from.csv" >trace
         run "$lawn" trace stats trace

@@ -4,8 +4,8 @@
 All replies are compared with the sent bytes. When the server closes a connection,
 the client checks by its own clock that it was permitted to: it reads the clock
 before sending and after receiving, so a correct server is never reported as early,
-however slow the machine. The counts are printed as lines "name least most", which
-tests/api/echo adds up; nearly all are certain, with least equal to most.
+however slow the machine. Counts are printed as lines "name least most", which
+tests/api/echo adds up. If the client knows a count exactly, least is equal to most.
 """
 import contextlib
 import heapq

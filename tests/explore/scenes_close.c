@@ -53,21 +53,21 @@ setup_left_stops_and_waits(void)
     scene.left_hook = stop_sync_0_if_1;
 }
 
-SCENARIO(a_timer_is_stopped_by_left_of_another_and_by_a_thread,
+SCENARIO(a_timer_is_stopped_by_the_left_callback_of_another_and_by_a_thread,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once, scene_stop_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(a_timer_that_starts_is_stopped_by_left_of_another,
+SCENARIO(a_timer_that_starts_is_stopped_by_the_left_callback_of_another,
          .setup = setup_left_stops,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(left_of_a_timer_and_a_thread_wait_for_another,
+SCENARIO(the_left_callback_of_a_timer_and_a_thread_wait_for_another,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(left_of_a_timer_waits_for_another_that_two_use,
+SCENARIO(the_left_callback_of_a_timer_waits_for_another_that_two_use,
          .setup = setup_left_stops_and_waits,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0, scene_start_0_for_60},
@@ -158,7 +158,7 @@ SCENARIO(two_timers_of_two_workers_that_are_being_left_are_freed,
                      scene_close_at_once, scene_stop_sync_and_free_0,
                      stop_sync_and_free_1},
          .finish = scene_finish_closed, .delays = true);
-SCENARIO(left_of_a_timer_and_a_thread_wait_for_it,
+SCENARIO(the_left_callback_of_a_timer_and_a_thread_wait_for_it,
          .setup = setup_left_waits_for_itself,
          .threads = {scene_serve_and_leave, scene_close_at_once,
                      scene_stop_sync_0},

@@ -140,7 +140,7 @@ TEST(several_files_are_one_input_and_each_counts_its_lines)
     }
 }
 
-TEST(what_cannot_be_read_is_reported_with_its_name)
+TEST(a_file_that_cannot_be_read_is_reported_with_its_name)
 {
     static char none[] = "/nonexistent/file";
     static char folder[] = "/";
@@ -352,7 +352,7 @@ TEST(only_pipes_are_sources_that_can_be_known_again)
     close(file.fd);
 }
 
-TEST(what_is_unread_comes_before_the_rest)
+TEST(prepended_bytes_come_before_the_rest)
 {
     struct input input;
     struct input_file file = input_open_bytes(&input, "f\nlast", 6);

@@ -314,7 +314,7 @@ TEST(a_sink_whose_reader_is_gone_keeps_all_and_counts_none)
     sink_close_all(&sink, -1);
 }
 
-TEST(what_a_sink_kept_another_one_writes)
+TEST(lines_that_a_sink_kept_are_written_by_another)
 {
     struct sink first;
     int end = sink_open_pipe(&first);
@@ -345,7 +345,7 @@ TEST(what_a_sink_kept_another_one_writes)
     CHECK_EQ(status, 0);
 }
 
-TEST(what_no_sink_has_kept_is_refused)
+TEST(bytes_that_no_sink_has_kept_are_rejected)
 {
     static const struct {
         const char *bytes;

@@ -110,7 +110,7 @@ TEST(numbers_are_read_exactly_and_cut_below_a_nanosecond)
     }
 }
 
-TEST(what_is_no_time_is_refused)
+TEST(an_invalid_time_is_rejected)
 {
     static const char *const bad[] = {"",
                                       "-",
@@ -387,7 +387,7 @@ TEST(times_are_printed_exactly_without_zeros_at_the_end)
                "2554-07-21T23:34:33.709551615Z");
 }
 
-TEST(what_is_printed_is_read_again)
+TEST(a_printed_time_can_be_parsed_again)
 {
     uint64_t random = 88172645463325252;
     for (int i = 0; i < 200000; i++) {
@@ -416,7 +416,7 @@ TEST(what_is_printed_is_read_again)
     }
 }
 
-TEST(a_time_outside_of_the_range_differs_from_what_is_no_time)
+TEST(a_time_out_of_range_differs_from_an_invalid_time)
 {
     static const char *const outside[] = {
         "18446744073.709551615",

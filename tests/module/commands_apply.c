@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-TEST(commands_apply_does_what_it_is_asked)
+TEST(commands_apply_applies_each_change)
 {
     struct fake *fake = scene_begin();
 
@@ -149,7 +149,7 @@ static const char *const apply_errors[][2] = {
     {"''", "!ERR wrong number of arguments"},
 };
 
-TEST(commands_apply_bears_any_words)
+TEST(commands_apply_rejects_invalid_words)
 {
     struct fake *fake = scene_begin();
     char line[256];
@@ -238,7 +238,7 @@ TEST(commands_apply_leases_as_a_master_did)
     scene_end(fake);
 }
 
-TEST(commands_apply_leases_what_is_not_due)
+TEST(commands_apply_leases_events_that_are_not_due)
 {
     struct fake *fake = scene_begin();
 

@@ -15,7 +15,7 @@ lease_of(struct fake *fake, const char *id)
     return event;
 }
 
-TEST(commands_lease_lends_due_events_and_keeps_them)
+TEST(commands_lease_leases_due_events_and_keeps_them)
 {
     struct fake *fake = scene_begin();
 
@@ -47,7 +47,7 @@ TEST(commands_lease_lends_due_events_and_keeps_them)
     scene_end(fake);
 }
 
-TEST(commands_ack_removes_what_was_lent)
+TEST(commands_ack_removes_leased_events)
 {
     struct fake *fake = scene_begin();
     uint64_t acked = command_totals.acked;
@@ -121,7 +121,7 @@ TEST(commands_ack_after_the_end_counts_if_no_other_owner_has_it)
     scene_end(fake);
 }
 
-TEST(commands_poll_takes_what_was_lent_and_not_brought_back)
+TEST(commands_poll_takes_events_whose_lease_has_ended)
 {
     struct fake *fake = scene_begin();
 
@@ -133,7 +133,7 @@ TEST(commands_poll_takes_what_was_lent_and_not_brought_back)
     scene_end(fake);
 }
 
-TEST(commands_nack_gives_back_for_later)
+TEST(commands_nack_returns_an_event_for_later)
 {
     struct fake *fake = scene_begin();
 
@@ -163,7 +163,7 @@ TEST(commands_nack_gives_back_for_later)
 }
 
 /* A period of 10 from 1005 on, whenever NACK is sent. */
-TEST(commands_nack_leaves_the_times_of_what_repeats)
+TEST(commands_nack_keeps_the_times_of_repeating_events)
 {
     struct fake *fake = scene_begin();
 
@@ -318,7 +318,7 @@ TEST(commands_lease_counts_tries_until_an_event_is_dead)
     scene_end(fake);
 }
 
-TEST(commands_nack_of_the_last_try_is_the_end)
+TEST(commands_nack_of_the_last_try_makes_the_event_dead)
 {
     struct fake *fake = scene_begin();
 
@@ -397,7 +397,7 @@ TEST(commands_touch_takes_an_event_from_its_owner)
     scene_end(fake);
 }
 
-TEST(commands_lease_settles_how_often_when_it_lends)
+TEST(commands_lease_sets_the_number_of_tries_of_an_event)
 {
     struct fake *fake = scene_begin();
 
@@ -467,7 +467,7 @@ TEST(commands_ack_needs_no_memory_for_a_few)
     scene_end(fake);
 }
 
-TEST(commands_lease_without_memory_lends_what_it_can)
+TEST(commands_lease_without_memory_leases_as_many_as_possible)
 {
     struct fake *fake = scene_begin();
     char line[64];
@@ -493,7 +493,7 @@ TEST(commands_lease_without_memory_lends_what_it_can)
     scene_end(fake);
 }
 
-TEST(commands_lease_without_memory_for_many_lends_a_few)
+TEST(commands_lease_without_memory_for_many_leases_a_few)
 {
     struct fake *fake = scene_begin();
 
@@ -510,7 +510,7 @@ TEST(commands_lease_without_memory_for_many_lends_a_few)
     scene_end(fake);
 }
 
-TEST(commands_extend_of_a_dead_event_lends_it_again)
+TEST(commands_extend_of_a_dead_event_leases_it_again)
 {
     struct fake *fake = scene_begin();
 
@@ -604,7 +604,7 @@ TEST(commands_lease_gives_no_token_that_another_master_gives)
 }
 
 /* Up to the last number that doubles represent exactly, and none twice. */
-TEST(commands_lease_gives_no_token_twice_at_the_end_of_all)
+TEST(commands_lease_gives_no_token_twice_at_the_largest_time)
 {
     struct fake *fake = scene_begin();
 
@@ -719,7 +719,7 @@ TEST(commands_lease_is_cut_at_the_batch)
     scene_end(fake);
 }
 
-TEST(commands_of_leases_refuse_what_they_do_not_understand)
+TEST(commands_of_leases_reject_invalid_arguments)
 {
     static const char *const cases[][2] = {
         {"LAWN.LEASE k", "!ERR wrong number of arguments"},
@@ -823,7 +823,7 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     scene_end(fake);
 }
 
-TEST(commands_push_drops_what_is_dead)
+TEST(commands_push_drops_dead_events)
 {
     struct fake *fake = scene_begin();
 
@@ -938,7 +938,7 @@ TEST(commands_len_looks_at_no_more_than_it_may)
     scene_end(fake);
 }
 
-TEST(commands_that_change_a_key_report_what_died_before)
+TEST(commands_that_change_a_key_report_events_that_died_before)
 {
     struct fake *fake = scene_begin();
 

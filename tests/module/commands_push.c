@@ -262,7 +262,7 @@ TEST(commands_push_takes_options_in_any_order_and_case)
     scene_end(fake);
 }
 
-TEST(commands_push_refuses_what_it_does_not_understand)
+TEST(commands_push_rejects_invalid_arguments)
 {
     static const struct {
         const char *words;
@@ -448,7 +448,7 @@ TEST(commands_push_refuses_what_is_too_long)
     scene_end(fake);
 }
 
-TEST(commands_push_bears_any_bytes)
+TEST(commands_push_accepts_any_bytes)
 {
     struct fake *fake = scene_begin();
     struct bytes args[] = {bytes_of("LAWN.PUSH"), {"\0k", 2},

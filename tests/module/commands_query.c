@@ -108,7 +108,7 @@ TEST(commands_scan_visits_each_id_once)
     scene_end(fake);
 }
 
-TEST(commands_scan_returns_what_matches)
+TEST(commands_scan_returns_matching_ids)
 {
     struct fake *fake = scene_begin();
 
@@ -222,7 +222,7 @@ TEST(commands_scan_without_memory_reports_it)
     "\"sink\": \"none\", \"sink-to\": \"\", \"sink-maxlen\": 0, "              \
     "\"dead-letter\": \"\", \"sink-error\": \"\", "
 
-TEST(commands_info_reports_what_a_key_holds)
+TEST(commands_info_reports_the_contents_of_a_key)
 {
     struct fake *fake = scene_begin();
 

@@ -95,7 +95,7 @@ TEST(commands_poll_sets_the_wake_up_for_the_remaining_events)
     scene_end(fake);
 }
 
-TEST(commands_poll_sets_the_wake_up_for_what_repeats)
+TEST(commands_poll_sets_the_wake_up_for_repeating_events)
 {
     struct fake *fake = scene_begin();
 
@@ -146,7 +146,7 @@ TEST(commands_poll_meta_reports_how_late_it_is)
     scene_end(fake);
 }
 
-TEST(commands_poll_refuses_what_it_does_not_understand)
+TEST(commands_poll_rejects_invalid_arguments)
 {
     struct fake *fake = scene_begin();
 
@@ -286,7 +286,7 @@ TEST(commands_poll_without_memory_loses_nothing)
     scene_end(fake);
 }
 
-TEST(commands_poll_counts_what_it_took)
+TEST(commands_poll_counts_the_taken_events)
 {
     struct fake *fake = scene_begin();
     uint64_t fired = command_totals.fired;

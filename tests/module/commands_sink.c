@@ -77,7 +77,7 @@ TEST(commands_sink_names_may_be_words_of_the_command)
     scene_end(fake);
 }
 
-TEST(commands_sink_refuses_what_it_does_not_understand)
+TEST(commands_sink_rejects_invalid_arguments)
 {
     static const char *const lines[][2] = {
         {"LAWN.SINK k FILE s", "!ERR syntax error near 'FILE'"},
@@ -165,7 +165,7 @@ TEST(commands_sink_without_memory_changes_nothing)
     scene_end(fake);
 }
 
-TEST(a_tick_hands_on_due_events_in_order_and_removes_them)
+TEST(a_tick_delivers_due_events_in_order_and_removes_them)
 {
     struct fake *fake = scene_begin();
     uint64_t handed = command_totals.handed;
@@ -274,7 +274,7 @@ TEST(a_sink_that_is_set_gets_the_events_due_before)
     scene_end(fake);
 }
 
-TEST(a_tick_lets_what_repeats_be_due_again_and_reports_what_was_missed)
+TEST(a_tick_makes_repeating_events_due_again_and_reports_missed_periods)
 {
     struct fake *fake = scene_begin();
 
@@ -293,7 +293,7 @@ TEST(a_tick_lets_what_repeats_be_due_again_and_reports_what_was_missed)
     scene_end(fake);
 }
 
-TEST(what_a_sink_refuses_stays_and_is_tried_again_ever_later)
+TEST(refused_events_stay_and_are_retried_with_growing_delays)
 {
     static const uint64_t delays[] = {10,  20,  40,   80,   160,
                                       320, 640, 1000, 1000, 1000};
@@ -374,7 +374,7 @@ TEST(dead_letters_continue_when_the_clock_was_set_back)
     scene_end(fake);
 }
 
-TEST(what_was_handed_on_before_a_refusal_is_gone)
+TEST(events_delivered_before_a_refusal_are_removed)
 {
     struct fake *fake = scene_begin();
 
@@ -432,7 +432,7 @@ TEST(a_tick_does_no_more_than_it_may)
     scene_end(fake);
 }
 
-TEST(a_tick_hands_on_many)
+TEST(a_tick_delivers_many_events)
 {
     struct fake *fake = scene_begin();
     uint64_t calls = 0;
@@ -494,7 +494,7 @@ TEST(a_tick_leaves_a_paused_key_alone)
 
 /* Leases and dead letters. */
 
-TEST(a_tick_moves_what_is_dead_to_the_dead_letters)
+TEST(a_tick_moves_dead_events_to_the_dead_letters)
 {
     struct fake *fake = scene_begin();
     uint64_t dead = command_totals.dead;
@@ -547,7 +547,7 @@ TEST(an_event_given_back_for_the_last_time_is_a_dead_letter_at_once)
     scene_end(fake);
 }
 
-TEST(what_is_dead_waits_for_dead_letters_to_be_set)
+TEST(dead_events_wait_until_dead_letters_are_set)
 {
     struct fake *fake = scene_begin();
 
@@ -580,7 +580,7 @@ TEST(a_dead_event_that_repeats_is_due_again)
     scene_end(fake);
 }
 
-TEST(the_sink_gets_what_is_leased_when_the_lease_has_ended)
+TEST(the_sink_gets_leased_events_when_their_lease_has_ended)
 {
     struct fake *fake = scene_begin();
 
@@ -594,7 +594,7 @@ TEST(the_sink_gets_what_is_leased_when_the_lease_has_ended)
     scene_end(fake);
 }
 
-TEST(neither_way_out_waits_for_the_other)
+TEST(the_sink_and_the_dead_letters_do_not_wait_for_each_other)
 {
     struct fake *fake = scene_begin();
     struct queue *queue = NULL;

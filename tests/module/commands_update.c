@@ -129,7 +129,7 @@ TEST(commands_touch_rounds_and_cuts_as_push_does)
     scene_end(fake);
 }
 
-TEST(commands_touch_refuses_what_it_does_not_understand)
+TEST(commands_touch_rejects_invalid_arguments)
 {
     static const struct {
         const char *words;

@@ -119,7 +119,7 @@ static const struct {
     {"user:*:[0-9]?", "user:x:y:42", true},
 };
 
-TEST(glob_matches_what_the_server_would)
+TEST(glob_matches_as_the_server_does)
 {
     for (size_t i = 0; i < sizeof(glob_cases) / sizeof(glob_cases[0]); i++) {
         if (glob_is(glob_cases[i].pattern, glob_cases[i].text) !=

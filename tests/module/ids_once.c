@@ -73,7 +73,7 @@ TEST(ids_continue_after_the_last_one_seen)
     CHECK(ids_next_is(ms, ms + 1, 1));
 }
 
-TEST(ids_no_time_beyond_all_times_is_believed)
+TEST(ids_do_not_accept_times_out_of_range)
 {
     uint64_t ms = ids_time() + 1000;
     CHECK(ids_next_is(ms, ms, 0));

@@ -323,7 +323,7 @@ TEST(image_of_the_largest_numbers_loads)
 }
 
 /* One of each: waiting, leased, with an ended lease, and two dead events. */
-TEST(image_keeps_leases_and_what_is_dead)
+TEST(image_keeps_leases_and_dead_events)
 {
     static const char *const ids[] = {"due", "leased", "again", "dead",
                                       "nacked"};
@@ -375,7 +375,7 @@ TEST(image_keeps_leases_and_what_is_dead)
 
 /* The time of a queue may be before the time at which it found an event
  * dead. */
-TEST(image_of_what_died_ahead_of_the_time_loads)
+TEST(image_of_events_that_died_ahead_of_the_time_loads)
 {
     struct queue *queue = queue_new(1000, 64);
     struct queue_event event = {.id = bytes_of("a"), .due = 1000};

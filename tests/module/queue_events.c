@@ -282,7 +282,7 @@ TEST(finding_due_events_sets_no_time_but_is_not_taken_back)
 
 /* Events of the same time, found one after the other while later ones are
  * removed. */
-TEST(what_is_found_late_stays_in_order)
+TEST(due_events_that_are_found_late_stay_in_order)
 {
     struct queue *queue = kit_queue(2000);
     const void *cursor = NULL;

@@ -840,21 +840,21 @@ run_model(unsigned events, unsigned steps, unsigned check_every, bool wild,
     CHECK_EQ(memory_blocks(), 0);
 }
 
-TEST(a_queue_of_few_events_does_what_a_plain_array_does)
+TEST(a_queue_of_few_events_behaves_like_a_plain_array)
 {
     run_model(20, 40000, 1, false, false, 1);
     run_model(20, 40000, 1, false, true, 2);
     run_model(20, 40000, 1, true, true, 3);
 }
 
-TEST(a_queue_of_many_events_does_what_a_plain_array_does)
+TEST(a_queue_of_many_events_behaves_like_a_plain_array)
 {
     run_model(700, 12000, 8, false, false, 4);
     run_model(700, 12000, 8, false, true, 5);
     run_model(700, 12000, 8, true, true, 6);
 }
 
-TEST(a_queue_of_very_many_events_does_what_a_plain_array_does)
+TEST(a_queue_of_very_many_events_behaves_like_a_plain_array)
 {
     run_model(EVENTS_MAX, 6000, 64, false, false, 7);
     run_model(EVENTS_MAX, 6000, 64, false, true, 8);

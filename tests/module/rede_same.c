@@ -93,7 +93,7 @@ TEST(rede_push_of_no_ttl_is_due_at_once)
     PLAY(steps);
 }
 
-TEST(rede_commands_refuse_what_is_too_long)
+TEST(rede_commands_reject_long_ids_and_elements)
 {
     struct fake *fake = scene_begin();
 
@@ -138,7 +138,7 @@ TEST(rede_poll_and_xpoll_have_a_limit)
     scene_end(fake);
 }
 
-TEST(rede_xack_counts_what_it_took)
+TEST(rede_xack_counts_the_taken_elements)
 {
     struct fake *fake = scene_begin();
     uint64_t fired = command_totals.fired;
@@ -234,7 +234,7 @@ TEST(rede_xack_of_one_that_repeats_leaves_it_there)
     scene_end(fake);
 }
 
-TEST(rede_commands_bear_pauses_and_limits)
+TEST(rede_commands_respect_pauses_and_limits)
 {
     static const struct rede_step steps[] = {
         {0, "LAWN.CONFIG d SET maxlen 1", "+OK"},

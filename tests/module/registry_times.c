@@ -77,7 +77,7 @@ TEST(registry_a_key_that_is_set_again_and_again_waits_for_the_others)
     registry_flush(-1);
 }
 
-TEST(registry_a_key_is_there_once)
+TEST(registry_contains_a_key_once)
 {
     registry_begin(1000);
     CHECK(registry_set(0, bytes_of("a"), 1100));
@@ -314,7 +314,7 @@ TEST(registry_sorts_once_after_the_clock_was_set_back)
     registry_flush(-1);
 }
 
-TEST(registry_without_memory_keeps_what_was_set)
+TEST(registry_without_memory_keeps_the_keys_that_were_set)
 {
     uint64_t blocks = memory_blocks();
     bool set = false;
@@ -350,7 +350,7 @@ TEST(registry_without_memory_keeps_what_was_set)
     CHECK_EQ(memory_blocks(), blocks);
 }
 
-TEST(registry_bears_allocations_that_fail_now_and_then)
+TEST(registry_survives_allocations_that_fail_now_and_then)
 {
     uint64_t blocks = memory_blocks();
     registry_begin(1000);
@@ -533,12 +533,12 @@ registry_model_run(uint64_t seed, bool back)
     registry_flush(-1);
 }
 
-TEST(registry_does_what_an_array_would)
+TEST(registry_behaves_like_an_array)
 {
     registry_model_run(1, false);
 }
 
-TEST(registry_does_what_an_array_would_with_a_clock_that_jumps)
+TEST(registry_behaves_like_an_array_with_a_clock_that_jumps)
 {
     registry_model_run(2, true);
 }

@@ -471,7 +471,7 @@ TEST(defrag_continues_where_it_stopped_and_moves_each_once)
     }
 }
 
-TEST(defrag_bears_changes_between_its_turns)
+TEST(defrag_survives_changes_between_its_turns)
 {
     fake_defrag();
     uint64_t count = 5000;

@@ -8,9 +8,10 @@
  * lawn's tuning changes too.
  *
  * The object of each timer records when it is due and whether it runs. Every
- * fire checks that the timer runs [P3, P5], is due [P1], and comes neither
- * after a later one nor, as far as a small table remembers, after one of its
- * TTL and deadline that was started later [P4]. Every turn checks that no due
+ * fire checks that the timer runs [P3, P5] and is due [P1]. Its deadline must not
+ * be before that of a timer that fired earlier; and no timer of its TTL and
+ * deadline that was started later may have fired earlier, as far as a small
+ * table remembers [P4]. Every turn checks that no due
  * timer is left [P2] and that none is lost [P3]. Every minute, all of this is
  * checked for all timers, with lawn_check() and lawn_store_check(). The clock
  * is paused during these checks; their duration is printed and does not count

@@ -68,7 +68,7 @@ TEST(an_object_is_used_again_when_its_timer_was_stopped_or_has_fired)
     trace_free(&trace);
 }
 
-TEST(a_stop_of_what_does_not_run_is_left_out)
+TEST(a_stop_of_a_timer_that_does_not_run_is_omitted)
 {
     struct trace trace;
     load("0 stop a\n0 start a 5\n5 stop a\n", &trace);

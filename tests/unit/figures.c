@@ -186,7 +186,7 @@ run_course(const struct course *course, struct cost *cost)
     free(run.timers);
 }
 
-TEST(timers_of_few_ttls_cost_no_more_than_they_did)
+TEST(timers_of_few_ttls_cost_no_more_than_the_bound)
 {
     static const struct cost bound = {.unqueued_starts = 9949868,
                                       .moved = 42636280,
@@ -206,7 +206,7 @@ TEST(timers_of_few_ttls_cost_no_more_than_they_did)
     cost_check(&cost, &bound);
 }
 
-TEST(very_many_timers_of_few_ttls_cost_no_more_than_they_did)
+TEST(very_many_timers_of_few_ttls_cost_no_more_than_the_bound)
 {
     static const struct cost bound = {.unqueued_starts = 13715805,
                                       .moved = 1780508,
@@ -227,7 +227,7 @@ TEST(very_many_timers_of_few_ttls_cost_no_more_than_they_did)
     cost_check(&cost, &bound);
 }
 
-TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_they_did)
+TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_the_bound)
 {
     static const struct cost bound = {.unqueued_starts = 81029606,
                                       .moved = 52423772,
@@ -248,7 +248,7 @@ TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_they_did)
     cost_check(&cost, &bound);
 }
 
-TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
+TEST(timers_of_odd_ttls_cost_no_more_than_the_bound)
 {
     static const struct cost bound = {.unqueued_starts = 2407925276,
                                       .moved = 1855196497,
@@ -271,7 +271,7 @@ TEST(timers_of_odd_ttls_cost_no_more_than_they_did)
 }
 
 /* All sizes, with few TTLs, as many as blades, or many. */
-TEST(timers_of_many_kinds_cost_no_more_than_they_did)
+TEST(timers_of_many_kinds_cost_no_more_than_the_bound)
 {
     static const struct cost bound = {.unqueued_starts = 28937617,
                                       .moved = 21434164,

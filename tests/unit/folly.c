@@ -172,7 +172,7 @@ TEST(a_timer_restarted_by_its_callback_fires_at_most_every_ttl)
 }
 
 /* SlowLoop: a late mow fires once, and the next TTL counts from the mow. */
-TEST(a_late_mow_fires_once_and_what_follows_counts_from_it)
+TEST(a_late_mow_fires_once_and_the_next_start_counts_from_it)
 {
     struct scene s;
 

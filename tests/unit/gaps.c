@@ -1,5 +1,5 @@
-/* gaps.c - faults that only mutants of the core revealed and no other test
- * detects. Most of them concern cost, not correctness [P8]. */
+/* gaps.c - properties that no other test checks; mutants of the core revealed
+ * these gaps. Most of them concern cost, not correctness [P8]. */
 #include "store_common.h"
 
 #include <stdlib.h>

@@ -95,7 +95,7 @@ TEST(a_mow_that_every_callback_halts_fires_one_timer_at_a_time)
     }
 }
 
-TEST(a_halt_counts_what_fired_whatever_the_budget)
+TEST(a_halted_mow_returns_the_fired_timers_whatever_the_budget)
 {
     static const size_t budgets[] = {4, 5, 6, 9, 10, 11, SIZE_MAX};
     struct scene s;

@@ -85,7 +85,7 @@ TEST(a_histogram_whose_count_is_wrong_ends_at_its_largest_value)
     CHECK_EQ(lawn_histogram_at(&histogram, 90000), 9);
 }
 
-TEST(two_histograms_merge_to_what_one_would_be)
+TEST(two_merged_histograms_equal_a_single_one)
 {
     static struct lawn_histogram one;
     static struct lawn_histogram other;

@@ -124,7 +124,7 @@ TEST(timers_may_be_started_and_stopped_in_callbacks_of_a_loop)
     bench_end(&bench);
 }
 
-TEST(what_cannot_work_in_a_callback_of_a_loop_does_nothing)
+TEST(calls_that_a_callback_of_a_loop_must_not_make_do_nothing)
 {
     struct bench bench;
 
@@ -613,7 +613,7 @@ TEST(a_clock_that_jumps_ahead_fires_each_timer_once)
     bench_end(&bench);
 }
 
-TEST(a_resolution_rounds_what_fires_once_but_no_fixed_rate)
+TEST(a_resolution_rounds_timers_that_fire_once_but_no_fixed_rate)
 {
     struct bench bench;
     struct lawn_loop_options options = {.lawn = {.resolution = 100}};
@@ -717,7 +717,7 @@ watch_without_ready(void)
 }
 
 /* [P10] */
-TEST(what_has_no_callback_is_named)
+TEST(a_timer_or_a_watch_without_a_callback_is_named)
 {
     CHECK(kit_aborts_with(start_without_fire, "[P10]"));
     CHECK(kit_aborts_with(start_without_fire, "lawn: src/loop/loop.c:"));

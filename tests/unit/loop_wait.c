@@ -575,7 +575,7 @@ rather_write(struct lawn_loop_watcher *watch, unsigned ready,
     CHECK_EQ(lawn_loop_watch(loop, other, other->fd, LAWN_LOOP_WRITE), 0);
 }
 
-TEST(a_watch_is_not_called_for_what_it_is_no_longer_watched_for)
+TEST(a_watch_is_not_called_for_events_that_it_no_longer_requests)
 {
     struct party party;
 

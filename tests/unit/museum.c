@@ -86,7 +86,7 @@ TEST(a_timer_that_starts_itself_again_keeps_its_delay_over_many_turns)
 }
 
 /* 40. Go #80760, #51654, the part without threads */
-TEST(what_stop_pending_and_deadline_return_never_contradict)
+TEST(the_results_of_stop_pending_and_deadline_never_contradict)
 {
     bool runs[PROBES];
     uint64_t state = 17;

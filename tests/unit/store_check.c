@@ -255,7 +255,7 @@ begin(struct patient *p)
     CHECK(p->slab->next == p->slab);
 }
 
-TEST(a_check_of_a_store_names_what_is_broken)
+TEST(a_check_of_a_store_names_the_broken_invariant)
 {
     static const struct {
         break_fn *change;

@@ -1,5 +1,5 @@
-/* store_gaps.c - faults that only mutants of the store revealed and no other
- * test detects. */
+/* store_gaps.c - properties that no other test checks; mutants of the store
+ * revealed these gaps. */
 #include "store_common.h"
 #include "store_tape.h"
 

@@ -167,7 +167,7 @@ TEST(a_pop_takes_the_earliest_due_timer_out_of_a_store)
 
 /* Valid until the next pop, whatever happens in between; the sanitizers
  * check. */
-TEST(what_a_pop_of_a_store_returns_stays_until_the_next_pop)
+TEST(a_timer_that_a_pop_returns_stays_valid_until_the_next_pop)
 {
     struct trial t;
 

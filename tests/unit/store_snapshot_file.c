@@ -378,7 +378,7 @@ TEST(a_file_keeps_its_mode_and_its_owner)
     yard_end(&yard, 1);
 }
 
-TEST(a_group_that_the_file_had_not_may_do_no_more_than_everybody)
+TEST(a_group_other_than_that_of_the_old_file_has_no_more_rights_than_others)
 {
     static const struct {
         mode_t old;

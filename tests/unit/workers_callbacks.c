@@ -38,7 +38,7 @@ start_at_once(struct crew *crew, struct hand *hand)
 }
 
 /* [P6] Otherwise a round would never end. */
-TEST(what_a_callback_of_a_worker_starts_waits_for_a_later_tick)
+TEST(a_timer_that_a_callback_of_a_worker_starts_waits_for_a_later_tick)
 {
     struct crew c;
 

@@ -165,7 +165,7 @@ TEST(a_check_of_workers_reports_each_broken_invariant)
 }
 
 /* [M1] Another thread is writing a start: its fields are not yet consistent. */
-TEST(a_check_of_workers_lets_timers_be_that_are_being_started)
+TEST(a_check_of_workers_ignores_timers_that_are_being_started)
 {
     struct patient p;
 

@@ -647,7 +647,7 @@ TEST(between_threads_a_timer_that_was_stopped_gets_another_callback)
 }
 
 /* Moving from a lawn to another that is cleared before it, or after it. */
-TEST(what_is_on_its_way_to_another_worker_is_left_when_a_set_is_closed)
+TEST(timers_on_their_way_to_another_worker_are_left_when_a_set_is_closed)
 {
     struct crew c;
 

@@ -4,7 +4,7 @@
 
 /* 12. libevent 59be8942: a queue of one duration, filled by several threads,
  * was out of order. The first start may be taken last. */
-TEST(starts_that_are_taken_out_of_their_order_fire_in_it)
+TEST(starts_received_out_of_order_fire_in_the_order_of_deadlines)
 {
     struct lawn_workers_options options = {.budget = 1};
     struct crew c;

@@ -548,7 +548,7 @@ close_now(void *arg, unsigned which)
 
 /* More messages than the budget are waiting when the set is closed, all for due
  * timers. */
-TEST(between_threads_a_set_closed_now_fires_what_still_waits_in_the_mail)
+TEST(between_threads_a_set_closed_now_fires_timers_that_wait_in_the_mail)
 {
     static struct item many[3000];
     uint64_t left = UINT64_MAX;

@@ -144,7 +144,7 @@ TEST(a_worker_is_called_if_a_lawn_it_takes_over_is_due_earlier)
 
 /* A worker may sleep until the time that the turn returned. Here the message
  * came before the first call of lawn_worker_fd(). */
-TEST(a_descriptor_asked_for_late_reports_what_came_before)
+TEST(a_descriptor_requested_late_reports_earlier_wake_ups)
 {
     struct crew c;
 
@@ -284,7 +284,7 @@ TEST(a_worker_stuck_in_a_callback_shows_and_does_not_hold_up_the_others)
     crew_end(&c);
 }
 
-TEST(what_the_workers_count_adds_up)
+TEST(the_counters_of_the_workers_add_up)
 {
     struct crew c;
 

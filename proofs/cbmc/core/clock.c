@@ -27,8 +27,8 @@
  * For every now, TTL and deadline, at resolution 1: a start gets the sum,
  * limited to LAWN_LAST. A deadline given to lawn_start_as() becomes one that is
  * not before the base [I4], not after LAWN_LAST [P9], and after now while
- * mowing [P6]. A deadline that fits on a blade is not after that of a new start
- * [I1].
+ * mowing [P6]. A deadline that is accepted for the blade of a TTL is not after
+ * the deadline of a new start with this TTL [I1].
  */
 #include "proof.h"
 

@@ -10,20 +10,19 @@
  *     6, 7, 8 in the index on level 0, 1, 2; a timer there is unqueued
  *
  * TIMES gives the times, so that the slots and all links are known: 0x1 and
- * nine digits, of the base, of the four entries, and of the four timers. HIGH
- * is what all of them have in common above these digits. A timer may be on a
- * higher level than the lowest that reaches it, as in a slot that is opened
- * later. Of unqueued timers with the same deadline, those on a higher level,
- * and those earlier in a list, have the lower numbers: they were started
- * earlier.
+ * nine digits: the lowest hexadecimal digit of the base, of the four entries,
+ * and of the four timers. HIGH is the part above that digit, the same in all
+ * of these times. A timer may be on a higher level than the lowest that reaches
+ * it, as in a slot that is opened later. Of unqueued timers with the same
+ * deadline, those on a higher level, and those earlier in a list, have the
+ * lower numbers: they were started earlier.
  *
  * The flags MARKS and EARLY give empty slots that are marked, and slots with an
  * earliest time that is too early. Everything else is arbitrary, unless a flag
  * gives it: clock, bound, counters, tuning, the current or previous TTLs of
- * blades. The lawn is valid: proof_valid(),
- * which is lawn_check() plus the conditions that it leaves out, is assumed
- * before a step and proved after it. The script "shapes" in this folder prints
- * the shapes.
+ * blades. The lawn is valid: proof_valid(), which is lawn_check() plus the
+ * conditions that it leaves out, is assumed before a step and proved after it.
+ * The script "shapes" in this folder prints the shapes.
  *
  * Small here: 4 blades in one set; an index of 3 levels of 4 slots, each twice
  * as long as those of the level below, with one list of unqueued timers per

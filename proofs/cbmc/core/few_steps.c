@@ -76,9 +76,9 @@
  * @covers mow_until open_slots_of find_first
  * A mow with a limit of 1 to 6 entries besides the timers that it fires. It
  * processes no more entries than that [P8]; if it stops for that reason, the
- * timers that have not fired keep running, none is left behind [P4], and the
- * bound is not after the time of the mow, so that lawn_mow() reports that it
- * stopped early [P2].
+ * timers that have not fired keep running, none of them is before the base of
+ * the index [P4], and the bound is not after the time of the mow, so that
+ * lawn_mow() reports that it stopped early [P2].
  *
  * @proof few_prepare
  * @each shapes few_prepare

@@ -42,12 +42,12 @@
  * @flags -DSLOT_BITS=8 --arrays-uf-always
  * @covers lawn__index_lower lawn__index_note lawn__index_clear_slot
  *     lawn__index_clear_tick lawn__index_marked
- * Adding a time to a slot, and clearing a slot: the slot's mark, and no other
- * mark of its level or of another one, changes. A slot is marked if and only if
+ * Adding a time to a slot, and clearing a slot: only the mark of this slot
+ * changes, no other mark on any level. A slot is marked if and only if
  * it has an earliest time, and a level above 0 if and only if it has a marked
- * slot. The earliest time of a slot is not after a time added to it [I5]. The
- * horizon is not after the first tick of a slot of a higher level that gets a
- * time [I10], and not raised.
+ * slot. The earliest time of a slot is not after a time added to it [I5]. If a
+ * slot of a level above 0 gets a time, the horizon is not after the first tick
+ * of that slot [I10]. The horizon is never raised.
  *
  * @proof index_sizes
  * @covers lawn__index_clamp_bits lawn__index_count_lists

@@ -30,9 +30,10 @@
  * @flags -DSLOT_BITS=8
  * @covers lawn__index_set_base lawn__index_enter_slots
  * The base moves from any time to any other, or is set for the first time, as
- * in lawn__index_init(). The reach of each level is the end of the slot after
- * the slot of the base, in 128 bits, or LAWN_NEVER if that is after the last
- * time. The condition lawn_index_leveled that proofs/wp assumes holds.
+ * in lawn__index_init(). For each level above 0, reach[] is the end of the slot
+ * of this level after the slot of the base, computed in 128 bits, or LAWN_NEVER
+ * if that is after the last time. The condition lawn_index_leveled that
+ * proofs/wp assumes holds.
  *
  * @proof index_slot_4
  * @flags -DSLOT_BITS=4

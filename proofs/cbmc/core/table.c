@@ -1,8 +1,8 @@
 /* table.c - the table of blades, by TTL: src/core/blades.h, blades.c.
  *
- * For every table of 16 to 32768 homes, every TTL and every deadline, with and
- * without stripes. Proofs that read the blades use 16 homes (44 blades) and an
- * arbitrary hash instead of the shipped one.
+ * For every table of 16 to 32768 homes (blades that a hash can select), every
+ * TTL and every deadline, with and without stripes. Proofs that read the blades
+ * use 16 homes (44 blades) and an arbitrary hash instead of the shipped one.
  *
  * @without --unsigned-overflow-check: a hash is a product that wraps
  * @without --conversion-check: a stripe is picked by the low bits of a deadline

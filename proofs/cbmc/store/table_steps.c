@@ -7,9 +7,10 @@
  *
  * Growing and shrinking are proved path by path: one path for each way to split
  * the records of a bucket. table_bucket proves for tables of all sizes where a
- * record belongs. The other proofs use 5 and 6 buckets, 4 and 5 with another
- * block for the first segment, and 49152 and 49153. There tags change, and a
- * segment and a piece of the array of segments are allocated and freed.
+ * record belongs. The other proofs use 5 and 6 buckets; 4 and 5, with another
+ * block for the first segment; and 49152 and 49153. In the last case tags
+ * change, and a segment and a piece of the array of segments are allocated and
+ * freed.
  *
  * @covers lawn__store_table_tag lawn__store_table_number lawn__store_table_next
  *     lawn__store_table_home lawn__store_table_bucket lawn__store_table_hash

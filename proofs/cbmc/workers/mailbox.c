@@ -5,8 +5,8 @@
  * where the code has its memory orders: PUSH_RELEASE for the release of the
  * compare-and-swap in lawn__mailbox_push(), SLEEP_FENCE and POST_FENCE for the
  * sequential consistency of wake_at and head (src/workers/worker.c, FALLING
- * ASLEEP). Each is proved for sequential consistency (sc), for delayed stores
- * (tso), and for reordered stores (pso).
+ * ASLEEP). Each property is proved for sequential consistency (sc), for delayed
+ * stores (tso), and for reordered stores (pso).
  *
  * @without --pointer-check: indices; CBMC refuses pointers shared by threads
  * @without --pointer-overflow-check: as above

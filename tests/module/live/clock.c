@@ -2,10 +2,10 @@
  * see block.py.
  *
  * LAWN_CLOCK names a file of 8 bytes: the number of milliseconds by which the
- * clock is ahead. A kernel timer with an absolute time is moved with it. As in
- * the kernel, a timer that requests this also fires when the clock is set;
- * here, at the next reading of the clock. With LAWN_NO_TIMER there are no such
- * timers.
+ * clock is ahead. A kernel timer with an absolute time is moved with it. The
+ * timer also fires when the clock is set, at the next reading of the clock; in
+ * the kernel this is so with TFD_TIMER_CANCEL_ON_SET. With LAWN_NO_TIMER there
+ * are no kernel timers.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include <dlfcn.h>

@@ -97,7 +97,7 @@ def a_replica_an_hour_ahead_fires_nothing_until_it_is_the_master():
 
 
 @case
-def one_an_hour_ahead_that_takes_over_has_all_once_an_hour_early():
+def a_promoted_replica_an_hour_ahead_delivers_all_once_an_hour_early():
     pair = Pair(HOUR)
     pair.master.kill()
     promote(pair.replica)
@@ -117,7 +117,7 @@ def one_an_hour_ahead_that_takes_over_has_all_once_an_hour_early():
 
 
 @case
-def one_an_hour_behind_that_takes_over_has_all_once_and_nothing_early():
+def a_promoted_replica_an_hour_behind_delivers_all_once_and_none_early():
     pair = Pair(-HOUR)
     pair.master.kill()
     promote(pair.replica)
@@ -152,7 +152,7 @@ def one_an_hour_behind_that_takes_over_has_all_once_and_nothing_early():
 
 
 @case
-def there_and_back_between_clocks_an_hour_apart_nothing_is_lost_or_twice():
+def two_failovers_between_clocks_an_hour_apart_lose_and_repeat_no_event():
     for ahead in (HOUR, -HOUR):
         pair = Pair(ahead)
         promote(pair.replica)

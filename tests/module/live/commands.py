@@ -111,7 +111,7 @@ def other_commands_refuse_a_key_of_ours():
 
 
 @case
-def every_command_bears_any_number_of_strange_words():
+def every_command_survives_any_number_of_strange_words():
     strange = ('', '\0', '%s%n', '*', '-1', '0', '9' * 25, 'NX', 'DELAY', 'AT',
                'COUNT', 'META', 'SET', 'GET', 'ADD', 'DEL', 'CFG', b'\xff\xfe',
                'x' * 70000, '\r\n+OK\r\n')
@@ -915,7 +915,7 @@ def scan_returns_each_id_once():
 
 
 @case
-def scan_bears_changes_and_misses_nothing_that_stays():
+def scan_misses_no_event_that_stays_while_others_change():
     client = shared().client()
     stay = [f's{i}' for i in range(1000)]
     client.call('LAWN.MPUSH', 'k', 'DELAY', FAR, 1000,
@@ -1263,7 +1263,7 @@ def a_paused_key_has_no_due_events():
 
 
 @case
-def settings_keep_an_empty_key_and_their_end_lets_it_go():
+def settings_keep_an_empty_key_and_their_defaults_remove_it():
     for client in each_protocol():
         for name, value, default in (('maxlen', 5, 0), ('maxbytes', 5, 0),
                                      ('overflow', 'drop-oldest', 'reject'),

@@ -15,16 +15,17 @@ replaced by that of the server:
     ```js      a program for node and Debian's package node-redis
     ```output  what the commands or the program before it must print; without
                such a block, nothing
-    ```conf    settings: those of examples/module/lawn.conf, with which a server
-               starts; also with those that are commented out there
+    ```conf    settings: the text of examples/module/lawn.conf. A server must start
+               with them, and also with the settings that are commented out
 
 Any other block is an error, so that nothing is left unchecked by mistake.
-Numbers that differ on each run need not match: a number of three or more digits
-that does not occur in an earlier typed line, if it has as many digits or one
-less; and lateness. If a later line contains such a number, for example a token,
-it is typed with the server's value. The commands of the README, whose output is
-described in words, are run as well. Further cases compare the lists of the
-pages with the server's information about the module.
+Numbers that differ on each run need not match. These are lateness, and numbers of
+three or more digits that do not occur in an earlier typed line; the server's
+number must have as many digits as that of the page, or one less. If a later line
+contains such a number, for example a token, it is typed with the server's value.
+The commands of the README, whose output is described in words, are run as well.
+Further cases compare the lists of the pages with the server's information about the
+module.
 """
 
 import binascii

@@ -499,7 +499,7 @@ def memory_usage_returns_the_memory_of_the_key():
 
 
 @case
-def object_and_debug_bear_a_key_of_ours():
+def object_and_debug_accept_a_key_of_ours():
     server = shared()
     client = server.client()
     rich(client, 'k')

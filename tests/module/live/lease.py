@@ -381,7 +381,7 @@ def an_ended_lease_is_ordered_after_events_due_before_its_end():
 
 
 @case
-def acks_are_counted_and_one_token_is_good_once():
+def acks_are_counted_and_a_token_acknowledges_once():
     for client, step in each():
         client.call('LAWN.CONFIG', 'k', 'SET', 'maxlen', 9)
         push(client, 'a', 'b')

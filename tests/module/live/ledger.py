@@ -16,10 +16,11 @@ keys that are polled, and keys with a stream as their sink.
 
     lost         answered, and gone without having been delivered in the
                  surviving history: not in the stream there, not polled, or not
-                 acknowledged by a command that can have reached it. None may be
-                 of those that WAIT had confirmed, or that had reached the
-                 promoted replica [G2 G3]; the others are counted. Events taken by
-                 a POLL whose reply was lost count as unheard
+                 acknowledged by a command that can have reached it. An event
+                 that WAIT had confirmed, or that had reached the promoted
+                 replica, must not be lost [G2 G3]; other lost events are
+                 counted. Events taken by a POLL whose reply was lost count as
+                 unheard
     duplicated   delivered again [G3]: after the end of a lease; or because the
                  lease, ACK, POLL or XADD had not reached the promoted replica.
                  Events returned by NACK do not count. Any other is unexplained

@@ -89,7 +89,7 @@ def a_killed_server_starts_again_cleanly():
 
 
 @server.case
-def keys_that_go_while_their_events_are_handed_on_are_left_alone():
+def keys_that_are_removed_while_their_events_are_delivered_are_left_alone():
     run("sink.py", "during_a_drain")
 
 

@@ -13,8 +13,8 @@ waiting for the disk, which are reported separately.
 
 The monitor reports wall time, and other processes use this machine, too. So the
 server has a clock that stops while its thread is runnable but not running, or
-sleeps, which no command here does (work.c). --wall 1 does without, for an
-otherwise idle machine. Remaining disturbances, such as a core that a hypervisor
+sleeps, which no command here does (work.c). --wall 1 uses the real clock,
+for an otherwise idle machine. Remaining disturbances, such as a core that a hypervisor
 takes away, are handled by repeating a step that took too long. Before that, the
 key is created again up to the beginning of the step, so that the same work is
 done again. A step that cannot be done in 5 ms fails at its last attempt.

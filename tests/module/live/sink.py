@@ -276,7 +276,7 @@ def a_rewritten_file_has_the_sink():
 
 
 @case
-def a_replica_has_the_same_stream_and_hands_on_nothing_itself():
+def a_replica_has_the_same_stream_and_delivers_nothing_itself():
     with Server() as master, Server() as replica:
         follow(replica, master)
         listener = replica.client()
@@ -415,7 +415,7 @@ def a_client_that_waits_at_a_key_with_a_sink_gets_nothing():
 
 
 @case
-def a_full_server_hands_on_nothing_that_grows():
+def a_full_server_delivers_nothing_that_takes_memory():
     with Server() as server:
         reader = server.client()
         listener = server.client()
@@ -434,7 +434,7 @@ def a_full_server_hands_on_nothing_that_grows():
 
 
 @case
-def a_server_that_evicts_hands_on():
+def a_server_that_evicts_delivers_events():
     with Server('maxmemory-policy', 'allkeys-lru') as server:
         server.call('CONFIG', 'SET', 'maxmemory', '30mb')
         server.call('LAWN.SINK', 'k', 'STREAM', 's')
@@ -707,7 +707,7 @@ def the_end_of_a_lease_wakes_waiting_clients():
 # MANY
 
 @case
-def many_are_handed_on_while_clients_are_served():
+def many_events_are_delivered_while_clients_are_served():
     with Server() as server:
         server.call('CONFIG', 'SET', 'lawn.tick-budget-us', 500)
         server.call('CONFIG', 'SET', 'latency-monitor-threshold', 1)
@@ -1113,7 +1113,7 @@ def a_sink_is_in_the_slot_of_its_key():
 
 
 @case
-def in_a_slot_that_is_moved_nothing_is_handed_on_by_two():
+def in_a_slot_that_is_moved_no_event_is_delivered_by_two_masters():
     with cluster_node() as one, cluster_node() as other:
         joined(one, other)
         names = one.call('CLUSTER', 'MYID'), other.call('CLUSTER', 'MYID')

@@ -11,7 +11,7 @@
  * wall clock is ahead. A test sets it, to let hours pass. It is read only while
  * the thread is idle, so that no work seems to take hours. A timer with an
  * absolute time then fires, as the kernel does for timers that request it. With
- * LAWN_WALL only this applies, to the real clock.
+ * LAWN_WALL the clock is the real clock, ahead by these milliseconds.
  *
  * Other threads and child processes use the real clock.
  */
