@@ -260,9 +260,9 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * If there are many more TTLs than blades, a lawn makes starts cheaper by not
- * using blades. Each call of this function resets the statistics for that; do
- * not call it every few hundred starts. */
+ * After a few thousand starts with many more TTLs than blades, a lawn stops
+ * using blades, which makes starts cheaper. Each call of this function restarts
+ * that count; do not call it every few hundred starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -275,8 +275,8 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * A program that sleeps until the returned time and then mows never wakes too
  * late, and only a few times too early. It does not wake twice for the same
  * time: after a mow that left no due timer, the returned time is later than the
- * now of that mow, unless a timer that is already due was started since then.
- */
+ * now of that mow, unless a timer due at once was started since then, by
+ * lawn_start_as() or at the last tick. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
@@ -285,13 +285,12 @@ uint64_t lawn_next(struct lawn *lawn);
 uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
- * If P4 allows several timers to fire first, returns any of them. Compares at
- * most 448 timers. If these are not enough, returns the earliest of those
- * compared; no timer is earlier if its deadline equals lawn_next(). The cost is
- * that of lawn_next(), plus O(1) for each blade whose first timer was stopped
- * or restarted, because the index may have an outdated time for it: O(blades)
- * in the worst case [P8]. The timer remains running; to evict it, stop it. May
- * be called in callbacks. */
+ * If P4 allows several timers to fire first, returns any of them. Examines at
+ * most 448 index entries, plus outdated ones [P8]: those of blades whose first
+ * timer was stopped or restarted. If these are not enough, returns the earliest
+ * timer found; if lawn_next() returns its deadline, no timer is earlier. The
+ * cost is that of lawn_next(), plus O(1) for each outdated entry: O(blades) in
+ * the worst case. The timer remains running; to evict it, stop it. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -320,7 +319,7 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 /* Calls visit for all running timers: first the unqueued timers, then the
  * others grouped by TTL. Timers with the same TTL and deadline are visited in
  * the order in which they would fire. Returns false if visit returned false,
- * otherwise true. O(timers + blades + slots). May be called in callbacks.
+ * otherwise true. O(timers + blades + slots).
  *
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
@@ -344,9 +343,9 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * The timer is unqueued in two cases: if its deadline is later than the one
  * that lawn_start() would set for ttl, or if a timer of this TTL with a later
- * deadline is running. Exception to P4: in the second case, or if the time has
- * changed since they were started, timers of the same TTL and deadline that
- * were started earlier may fire after this one. */
+ * deadline is running. Exception to P4: this timer may fire before timers of
+ * the same TTL and deadline that were started earlier, in the second case or if
+ * the time has changed since they were started. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
@@ -368,7 +367,7 @@ uint64_t lawn_count_unqueued(const struct lawn *lawn);
 #if !defined LAWN_FREESTANDING
 /* Checks all invariants. Returns true if they hold. Otherwise prints the first
  * violated invariant to out, unless out is NULL, and returns false. O(size of
- * the lawn). May be called in callbacks. */
+ * the lawn). */
 bool lawn_check(const struct lawn *lawn, FILE *out);
 #endif
 

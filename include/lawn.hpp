@@ -26,9 +26,9 @@
  * CALLBACKS
  *
  * A callback takes no argument, or the any_timer that fires. It may start, stop
- * and destroy any timer, but its own timer only as its last action. It must not
- * mow or destroy the lawn. If a callback throws, mow() ends and rethrows the
- * exception; the remaining due timers fire in the next mow.
+ * and destroy any timer; destroying its own must be its last action. It must
+ * not mow or destroy the lawn. If a callback throws, mow() ends and rethrows
+ * the exception; the remaining due timers fire in the next mow.
  *
  * MEMORY
  *
@@ -54,9 +54,10 @@
 namespace lawnpp
 {
 /* Convert a std::chrono::duration to ticks. Unit is the duration type of one
- * tick, for example std::chrono::milliseconds. Return 0 to LAWN_NEVER. ttl_of()
- * rounds up, for TTLs and deadlines, so that no timer fires early; time_of()
- * rounds down, for the current time. O(1). */
+ * tick, for example std::chrono::milliseconds. Return 0 if the duration is
+ * negative, LAWN_NEVER if it is too long. ttl_of() rounds up, for TTLs and
+ * deadlines, so that no timer fires early; time_of() rounds down, for the
+ * current time. O(1). */
 template <class Unit, bool up = true, class D>
 constexpr uint64_t
 ttl_of(D d)
