@@ -188,10 +188,10 @@ bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
-/* Looks up a timer with the earliest deadline, like lawn_next_timer(). out may
- * be NULL. Returns true and fills *out if the store contains timers [S4]. The
- * cost is that of lawn_next_exact(). The timer remains in the store; to evict
- * it, pass its id to lawn_store_stop(). */
+/* Like lawn_next_timer(), but always finds a timer with the earliest deadline.
+ * out may be NULL. Returns true and fills *out if the store contains timers
+ * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store;
+ * to evict it, pass its id to lawn_store_stop(). */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -359,7 +359,7 @@ const char *lawn_store_strerror(int error);
 
 #if !defined LAWN_FREESTANDING
 /* Checks all invariants, like lawn_check(). Returns true if they hold. O(size
- * of the store). May be called in callbacks. */
+ * of the store). */
 bool lawn_store_check(const struct lawn_store *store, FILE *out);
 #endif
 
