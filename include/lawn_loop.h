@@ -77,9 +77,8 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; it is set again only if the earliest
- *       deadline becomes earlier than it, after it occurred, or after its time
- *       has passed.
+ *       deadline or an earlier time; it is set again only if it has occurred,
+ *       its time has passed, or the earliest deadline is now before its time.
  *   L3  Budget: a turn ends after the callback that used up its budget, in
  *       timers or in time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
@@ -98,15 +97,15 @@
  *       the time since the timer was due, or, if periods were skipped, since
  *       the first of them was due.
  *
- * When no timer is running any more, an adapter cancels its wake-up; the
- * descriptor of lawn_loop_fd() may become readable once more.
+ * When no timer is running any more, an adapter cancels its wake-up. The
+ * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
- * timer waits for the next turn [L5]. Its deadline, in P4 and
- * lawn_loop_deadline(), is therefore not the time of that period. For the first
- * 16 such timers of a turn it is the time that the turn last read from the
- * clock, so they fire in the next turn even if the clock does not advance; for
- * others it is the next tick. The field due has the exact time of the period.
+ * timer waits for the next turn [L5] and gets a new deadline, which P4 and
+ * lawn_loop_deadline() use. For the first 16 such timers of a turn, it is the
+ * time that the turn last read from the clock, so they fire in the next turn
+ * even if the clock does not advance. For others, it is the next tick. The
+ * field due has the exact time of the period.
  *
  * THREADS
  *
@@ -152,13 +151,13 @@ struct lawn_loop_timer {
     uint64_t due; /* in the callback: the time when the timer was due; at a
                      fixed rate the exact time of the period [L4] */
     uint32_t mode;
-    uint32_t missed; /* in the callback: number of skipped periods before due,
-                        at most UINT32_MAX */
+    uint32_t missed; /* in the callback: number of periods skipped since the
+                        last callback, at most UINT32_MAX */
 };
 
 /* What a periodic timer does when it is late. SKIP suits a display, a heartbeat
- * or a cleanup; CATCH_UP samples or the steps of a simulation; DELAY polling or
- * retries. */
+ * or a cleanup; CATCH_UP suits sampling or the steps of a simulation; DELAY
+ * suits polling or retries. */
 enum lawn_loop_mode {
     LAWN_LOOP_SKIP,     /* fixed rate; missed periods do not fire */
     LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, one per turn */
