@@ -58,8 +58,8 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * Returns true if the completion belongs to the loop; if it was the wake-up,
  * due timers have fired. Otherwise returns false. If loop is NULL, returns true
  * if the completion belongs to any loop, including a freed one. The cost is
- * that of lawn_loop_turn(). Each call also repeats a request for which the
- * submission queue had no room.
+ * that of lawn_loop_turn(). Each call also repeats a request that failed
+ * because the queue was full and the kernel accepted no entries.
  *
  * If res of a completion that belongs to the loop is an error other than
  * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:

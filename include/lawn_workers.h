@@ -71,8 +71,8 @@
  * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL if its worker
- *     processes its start after that of a timer that was started later.
+ *   - Such a timer may be late by up to 1/1024 of its TTL if its worker first
+ *     processes the start of a timer that was started later.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
