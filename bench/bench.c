@@ -121,10 +121,7 @@ static const struct options_spec bench_specs[] = {
     {.name = "limit",
      .value = "TIME",
      .initial = "0",
-     .help =
-         "time limit of one run; 0 means 1 s plus 4 us per timer, ten times "
-         "that for --store, 2 s plus 4 us per timer for --adapters, 1m "
-         "for --workers; with --quick 0.2 s, or 2 s for these three",
+     .help = "time limit of one run; 0 means the defaults of lawn-bench(1)",
      .accepts = "a time from 0 to 1h, such as 10s",
      .parse = options_seconds,
      .max = UINT64_C(3600000000000),
@@ -176,8 +173,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: CONTENDER/OPERATION, such as lawn/start; "
              "OPERATION is start, stop, restart, idle or fire, which run in a "
-             "loop; or last, which replays the --trace once, and its last "
-             "events, as many as --n, in a separate function",
+             "loop; or last, which replays the --trace once; a separate "
+             "function replays its last --n events",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
