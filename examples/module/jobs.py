@@ -64,8 +64,8 @@ def is_passing(error):
 
 
 def connect(url):
-    # The timeout is longer than BLOCK: a job sent after the timeout is not delivered
-    # to a worker until its lease ends.
+    # The timeout is longer than BLOCK: no worker gets a job that is sent after the
+    # timeout, until its lease ends.
     options = {'decode_responses': True, 'socket_timeout': 5}
     server = redis.Redis.from_url(url, **options)
     if server.info('cluster').get('cluster_enabled'):

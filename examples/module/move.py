@@ -78,8 +78,8 @@ def options(event):
 
 
 def same(event, other):
-    """Returns True if other was pushed by an earlier run of this program. If the event was
-    due then, other has the time of that run."""
+    """Returns True if other is a copy of event that this program pushed. A copy of a
+    due event is due at the time of its push."""
     if not other or any(event[name] != other[name] for name in
                         (b'payload', b'period', b'times')):
         return False

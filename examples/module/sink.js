@@ -23,7 +23,7 @@ const { createClient, commandOptions } = require("redis");
 const KEY = "{hooks}", STREAM = "{hooks}:due", FAILED = "{hooks}:failed";
 const GROUP = "posters";
 const TRIES = 4;
-const IDLE = Number(process.env.IDLE || 30000); // ms until others may claim it
+const IDLE = Number(process.env.IDLE || 30000); // ms until others may claim entries
 
 async function connect() {
     const server = createClient({
@@ -56,7 +56,7 @@ async function post(event) {
         method: "POST",
         body: hook.body,
         headers: { "Idempotency-Key": event.id, "X-Due": event.due },
-        signal: AbortSignal.timeout(IDLE / 2), // well before others may claim it
+        signal: AbortSignal.timeout(IDLE / 2), // well before others may claim the entry
     });
     if (!answer.ok) throw new Error("status " + answer.status);
 }
