@@ -514,8 +514,7 @@ find_tails_conflict(const struct bench_options *o)
     return NULL;
 }
 
-/* Returns false, after printing a message, if options cannot be combined. Each
- * condition is about one option, or two, and those that they exclude. */
+/* Returns false, after printing a message, if options cannot be combined. */
 static bool
 options_fit(const struct bench_options *o)
 {

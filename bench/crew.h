@@ -1,12 +1,12 @@
 /* crew.h - the interface of contenders with timers for several threads: a crew
  * of workers, as in lawn_workers.h.
  *
- * A worker is a thread of the benchmark that has joined the crew. It takes a
- * turn from time to time, as an event loop does, or serves and does nothing
- * else. Other threads, and workers on timers of another worker, call start_on()
- * and stop_on(). The face of a crew has the members that all contenders have:
- * name, version, make and free. It has CONTENDER_CREW set; start, stop and mow
- * are NULL.
+ * A worker is a thread of the benchmark that has joined the crew. It calls
+ * turn() from time to time, as an event loop does, or calls serve() and does
+ * nothing else. Other threads, and workers on timers of another worker, call
+ * start_on() and stop_on(). The face of a crew has the members that all
+ * contenders have: name, version, make and free. It has CONTENDER_CREW set;
+ * start, stop and mow are NULL.
  *
  * TIME is CLOCK_MONOTONIC in nanoseconds. For all crews, a local start counts
  * from the time at which the worker's last turn began and reads no clock, as in

@@ -1,12 +1,12 @@
 /* workload_cache.c - W11: a cache shared by 53 clusters of keys.
  *
- * Facts, from twitter/cache-trace (March 2020), 53 clusters with data. Number
- * of clusters by the number of their TTLs with 1 % of the writes or more: 22
- * clusters have one such TTL, 12 have two, 6 have three, 6 have four to six,
- * and 7 have nine or ten. In 26 clusters the top TTL covers 97 % or more. TTLs
- * are from 5 s to 92.6 days; the median of the clusters' means is 8 h. In 8
- * clusters TTLs are jittered, over ranges such as 490 to 600 s or 9.7 to 12 h.
- * Deletes are rare. Invented: which TTL belongs to which cluster.
+ * Facts, from twitter/cache-trace (March 2020), 53 clusters with data. TTLs
+ * with 1 % or more of their cluster's writes: 22 clusters have one such TTL, 12
+ * have two, 6 have three, 6 have four to six, and 7 have nine or ten. In 26
+ * clusters the top TTL covers 97 % or more. TTLs are from 5 s to 92.6 days; the
+ * median of the clusters' means is 8 h. In 8 clusters TTLs are jittered, over
+ * ranges such as 490 to 600 s or 9.7 to 12 h. Deletes are rare. Invented: which
+ * TTL belongs to which cluster.
  */
 #include "workload.h"
 

@@ -14,7 +14,7 @@
 #define CREW_BEAT UINT64_C(1000000)         /* ns: TTL of waking timers */
 #define CREW_PATIENCE UINT64_C(10000000000) /* ns that a timer may be late */
 #define CREW_PAIRS 1000000u                 /* of each hand */
-#define CREW_WARM UINT64_C(50000000)        /* ns before the time counts */
+#define CREW_WARM UINT64_C(50000000)        /* ns of warm-up */
 #define CREW_ROUND 256u                     /* pairs between turns */
 #define CREW_ROUND_BUSY 64u                 /* pairs between turns in T5 */
 #define CREW_SAMPLES 2000u                  /* of T4 and T5, at most */

@@ -172,9 +172,9 @@ take_value(struct args_words *words, const char *name, bool *seen,
     return true;
 }
 
-/* Consumes an option and a number within bounds, which range describes. Returns
- * false if the next argument is another option. Sets *error if the number is
- * invalid. */
+/* Consumes an option and a number from min to max; errors quote `range`.
+ * Returns false if the next argument is another option. Sets *error if the
+ * number is invalid. */
 static bool
 take_number(struct args_words *words, const char *name, uint64_t min,
             uint64_t max, bool *seen, uint64_t *out, const char *range,
@@ -736,7 +736,7 @@ args_meta_read(struct bytes meta, struct args_meta *out)
         meta.at++;
         meta.size--;
     }
-    /* Times and missed periods require a period. */
+    /* `times` and `missed` require a period. */
     return out->repeat.period > 0 ||
            (out->repeat.times == 0 && out->repeat.missed == 0);
 }

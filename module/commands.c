@@ -90,8 +90,8 @@ settle(struct call *call)
     }
 }
 
-/* A token is ignored if it is further ahead than this, in ms, of the clock and
- * of the last token: see struct commands_tokens. */
+/* In ms. A token is ignored if it is ahead of both the clock and the last token
+ * by more than this: see struct commands_tokens. */
 #define COMMANDS_AHEAD UINT64_C(86400000)
 
 void
@@ -232,9 +232,9 @@ commands_reply_full(struct call *call, uint64_t takes)
                    (unsigned long long)takes, (unsigned long long)max);
 }
 
-/* Events with the same delay, their ttl, share a blade. A jitter or rounding
- * would turn one delay into many. So an event with either is on no blade
- * (alone), like an event with AT. */
+/* Events with the same delay (ttl) share a blade. A jitter or rounding would
+ * turn one delay into many. So an event with either is on no blade (alone),
+ * like an event with AT. */
 void
 commands_set_due(struct call *call, const struct args_time *time,
                  uint64_t jitter, struct queue_event *event)

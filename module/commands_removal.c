@@ -48,8 +48,8 @@ commands_pull(struct call *call)
     call->changed = true;
 }
 
-/* Promoting also moves leased events whose last lease has ended to the dead
- * ones, which are not delivered. So at least this many events are promoted at a
+/* Promoting also makes leased events dead if their last lease has ended; dead
+ * events are not delivered. So at least this many events are promoted at a
  * time, repeatedly, up to lawn.max-batch. If all of them are dead, the tick
  * promotes the others and wakes the blocked clients. */
 #define REMOVE_PROMOTE_MIN 64u

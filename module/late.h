@@ -17,8 +17,8 @@ struct late {
 
 void late_add(struct late *late, uint64_t ms);
 
-/* Returns a value that this number of thousandths of the values do not exceed,
- * such as 990 for the 99th percentile; 0 if there are none. */
+/* Returns a percentile, given in thousandths: 990 is the 99th percentile.
+ * Returns 0 if there are no values. */
 uint64_t late_at(const struct late *late, unsigned thousandths);
 
 #endif

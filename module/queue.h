@@ -81,8 +81,8 @@ struct queue_tries {
 struct queue_lease {
     uint64_t token;
     uint64_t end;
-    /* length of the lease, or 0. On output only queue_each() sets it, to 0 for
-     * an event that is on no blade */
+    /* length of the lease, or 0. On output it is set by queue_each() only: 0
+     * for an event on no blade */
     uint64_t ttl;
     struct bytes owner; /* at most QUEUE_OWNER_MAX bytes */
 };
@@ -248,17 +248,17 @@ bool queue_remove(struct queue *queue, struct bytes id);
 bool queue_get(const struct queue *queue, struct bytes id,
                struct queue_event *out);
 
-/* Promotes at most budget events that are due by now to ready. Returns the
- * number of ready events, of which the first `budget` are the first of all due
- * events. Does not set the queue's time. If now is before the queue's time or
- * an earlier now, the later time applies: due events stay due. O(budget), in
- * heaps O(budget * log events). */
+/* Promotes at most `budget` events that are due by `now`: moves them to
+ * `ready`. Returns the number of ready events; the first `budget` of them
+ * precede all other due events. Does not set the queue's time. If now is before
+ * the queue's time or an earlier now, the later time applies: due events stay
+ * due. O(budget), in heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns
- * false at the end. The queue must not change in between. After as many events
- * as the budget of the last queue_promote_due(), events that were promoted
- * after events with later times are omitted. */
+ * false at the end. The queue must not change in between. After the first
+ * `budget` events (as passed to the last queue_promote_due()), those in the
+ * heap next to the list are omitted. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
@@ -314,8 +314,8 @@ typedef bool queue_stop_fn(void *arg);
 uint64_t queue_defrag(struct queue *queue, uint64_t cursor,
                       queue_moved_fn *moved, queue_stop_fn *stop, void *arg);
 
-/* Returns the number of events in all queues; of leased and dead ones as of the
- * last queue_promote_due() of their queue. Any thread may call it. */
+/* Returns the number of events in all queues. Leased and dead ones are counted
+ * as of the last queue_promote_due() of their queue. Any thread may call it. */
 enum queue_totals {
     QUEUE_TOTAL,
     QUEUE_TOTAL_LEASED,

@@ -85,8 +85,8 @@ host_arm(struct host *host, uint64_t when)
 
 /* Runs a push that does nothing, because only the server knows whether it would
  * accept one: it may be short of memory and still accept one while it evicts
- * keys, or in a transaction that has begun. The flag M makes the server refuse
- * the push if it is out of memory. */
+ * keys, or in a transaction that has begun. Without the flag M, the server
+ * would not check its memory. */
 bool
 host_full(struct host *host)
 {

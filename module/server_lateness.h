@@ -16,8 +16,8 @@ void lateness_restart(void);
 /* Reports the arrival of a key that has due events. */
 void lateness_arrived(void);
 
-/* Counts a processed key: due is the time of its first event, armed the time of
- * its wake-up, REGISTRY_AT_ONCE or a time; both in ms. */
+/* Counts a processed key: due is the time of its first event, armed its wake-up
+ * time, which may be REGISTRY_AT_ONCE; both in ms. */
 void lateness_count(uint64_t due, uint64_t armed, uint64_t now_us);
 
 #endif

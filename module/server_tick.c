@@ -112,7 +112,8 @@ serve(struct key_visit *visit, struct queue *queue)
     if (waits) {
         waiters_signal(visit->ctx, visit->name);
     }
-    /* Events that are due by the key's time are due now. */
+    /* The key's time may be ahead of the clock: events that are due by it are
+     * due now. */
     uint64_t coming = queue_next_waiting(queue);
     if (coming <= visit->times.now) {
         coming = visit->times.wall;

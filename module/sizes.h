@@ -1,6 +1,6 @@
 /* sizes.h - computes the memory that a block takes: the servers' allocator
- * rounds sizes up to 16 bytes, and above 128 to four classes per power of two.
- * Asking the allocator would be slower. */
+ * rounds sizes up to 8 or a multiple of 16 bytes, and above 128 to one of four
+ * sizes per power of two. Asking the allocator would be slower. */
 #ifndef SIZES_H
 #define SIZES_H
 

@@ -28,7 +28,7 @@ table_equal(const void *a, const void *b)
     return memcmp(a, b, STORE_ID) == 0;
 }
 
-/* It frees records that it removes, except stolen ones. */
+/* The table frees records that it removes, except stolen ones. */
 static inline bool
 table_init(struct self *self)
 {

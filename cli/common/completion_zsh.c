@@ -97,7 +97,7 @@ put_word(const struct options_verb *verb)
 }
 
 /* Prints the rest of a function that calls others, whose names begin with
- * prefix. The array verbs is already defined. */
+ * prefix. The caller has printed the array `verbs`. */
 static void
 put_choice(const char *options, const char *prefix)
 {

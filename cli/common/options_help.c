@@ -1,8 +1,8 @@
 /* options_help.c - "lawn VERB --help", formatted from the verb's table.
  *
  * Texts of a table may have any length and are wrapped here, at blanks and
- * newlines; a tab is printed as a blank that is not wrapped at. Details and
- * examples are printed unchanged.
+ * newlines; a tab is printed as a non-breaking blank. Details and examples are
+ * printed unchanged.
  */
 #include "options.h"
 #include "text.h"

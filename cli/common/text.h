@@ -32,7 +32,7 @@ size_t text_utf8(const char *text, size_t size);
 
 /* Prints the words of text, wrapped to lines that begin at column, and a
  * newline. The cursor must already be at column. Blanks and newlines separate
- * words; a tab is printed as a blank that is not wrapped at. */
+ * words; a tab is printed as a non-breaking blank. */
 void text_put_words(const char *text, size_t column, FILE *out);
 
 #endif

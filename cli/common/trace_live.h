@@ -14,8 +14,8 @@
 struct trace_live_timer {
     struct lawn_timer timer;
     uint64_t deadline; /* remains set after it has fired */
-    uint32_t object;   /* number, unique among running timers; less than
-                          the largest number that ran at once */
+    uint32_t object;   /* index, unique among running timers; less than
+                          the maximum number of running timers */
     uint32_t hash;
     uint32_t ttl; /* a number for the caller */
     uint32_t id_length;

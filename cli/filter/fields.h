@@ -17,7 +17,7 @@
 #define FIELDS_REGEX_BYTES 8192u
 
 enum fields_kind {
-    FIELDS_NOTHING, /* no field: found as no bytes */
+    FIELDS_NOTHING, /* not given: nothing is found */
     FIELDS_COLUMN,  /* 0: the whole line */
     FIELDS_JSON,
     FIELDS_REGEX

@@ -140,7 +140,7 @@ struct filter_setup {
 struct filter_clock {
     uint64_t now;    /* never decreases */
     uint64_t newest; /* the latest event time that was read */
-    uint64_t offset; /* from the loop's clock to now, on the wall clock */
+    uint64_t offset; /* wall clock: now minus the loop's clock */
     bool has_time;   /* a time was read, and form is set */
     enum times_form form;
     enum times_unit unit;     /* of times in the output */

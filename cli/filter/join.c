@@ -90,8 +90,8 @@ emit_unpaired(struct filter *filter, unsigned side, const void *key,
     emit_end(filter, SINK_MARKED);
 }
 
-/* Removes the first waiting line from the record of a key, or the key with its
- * last line. */
+/* Removes the first waiting line from the record of a key. Removes the key if
+ * that was the last line. */
 static void
 remove_first(struct filter *filter, const void *key, size_t size,
              struct waiting *waiting)

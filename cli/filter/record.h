@@ -1,10 +1,10 @@
 /* record.h - 64-bit numbers in ids and payloads, as little-endian bytes.
  *
  * Ids and payloads are saved in state files as they are in memory, and a state
- * file does not depend on the machine that wrote it. Shifts give the
- * same bytes on every machine. gcc combines them, if they are neither in a loop
- * nor stored directly into the record: on a little-endian machine each function
- * is a single move.
+ * file does not depend on the machine that wrote it. Shifts give the same bytes
+ * on every machine. On a little-endian machine gcc combines the shifts into a
+ * single move, unless they are in a loop or their results are stored directly
+ * into the record.
  */
 #ifndef LAWN_CLI_RECORD_H
 #define LAWN_CLI_RECORD_H

@@ -61,9 +61,9 @@ put_value(struct lawn_store *values, const char *name, const void *bytes,
                             0);
 }
 
-/* Returns the number of bytes that were read of an input and not processed,
- * including the line in its head, and where they are. *whole is the number of
- * them that are complete lines. */
+/* Sets *bytes to the bytes that were read of an input and not processed,
+ * including the line in its struct input_head. Returns their number; *whole of
+ * them form complete lines. */
 static size_t
 remaining(const struct filter *filter, size_t side, const char **bytes,
           size_t *whole)

@@ -129,7 +129,7 @@ take_lock(struct filter *filter)
     return locked;
 }
 
-/* Replaces the contents of the state file by the bytes that fill writes. If
+/* Replaces the contents of the state file by the bytes that fill() writes. If
  * fill is NULL, only checks that the file can be replaced. */
 static int
 replace(struct filter *filter, lawn__file_fill_fn *fill, bool *replaced)

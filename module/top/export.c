@@ -288,8 +288,7 @@ put_figure(const struct top *top, const char *name)
     }
 }
 
-/* Prints all fields of INFO lawn, each when the first server that has it is
- * reached. */
+/* Prints each field of INFO lawn that any server reports, once. */
 static void
 put_figures(const struct top *top)
 {

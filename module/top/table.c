@@ -330,8 +330,8 @@ put_totals(const struct table *table)
              ms_cell(find_most(top, "lawn_late_ms_max")).s, wakes.s);
 }
 
-/* Returns where an error occurred, and removes the prefix of errors of dead
- * letter streams. */
+/* Returns "sink error" or "dead letter stream error". Removes the prefix of the
+ * latter from *error. */
 static const char *
 error_source(const struct top_queue *queue, const char **error)
 {

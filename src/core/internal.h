@@ -63,7 +63,7 @@ struct lawn {
                           * tuning is reviewed */
     uint64_t stops;      /* as in struct lawn_counters */
     uint64_t misses;     /* starts that found no blade of their TTL, minus
-                          * tuning.misses; at 0 as well */
+                          * tuning.misses; at 0 the tuning is reviewed */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */
@@ -134,7 +134,7 @@ lawn__set_bound(struct lawn *lawn, uint64_t bound)
     lawn->wake = lawn->tuning.review_due ? 0 : wake;
 }
 
-/* Accepts any time. The tuning changes only when the clock moves. */
+/* Does nothing unless now is later. Reviews the tuning first, if due. */
 static inline void
 lawn__advance_clock(struct lawn *lawn, uint64_t now)
 {

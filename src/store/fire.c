@@ -2,9 +2,9 @@
  *
  * lawn_store_mow() first removes timers from the lawn in batches, and calls
  * back after lawn_mow() has returned. So callbacks may call any function,
- * including another mow, and a batch's buckets of the table are prefetched at
- * once. A timer that was removed from the lawn but has not fired is in due[],
- * and can be stopped, restarted and found [J2]. */
+ * including another mow, and the table's buckets for a whole batch are
+ * prefetched at once. A timer that was removed from the lawn but has not fired
+ * is in due[], and can be stopped, restarted and found [J2]. */
 #include "store.h"
 
 static void

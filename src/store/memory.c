@@ -1,6 +1,6 @@
 /* memory.c - the memory of a store: see memory.h.
  *
- * The byte before a block that is not mapped contains its offset in the
+ * If a block is not mapped, the byte before it is the block's offset in the
  * allocator's block. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"

@@ -390,8 +390,8 @@ lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
         link_slab(slab);
     }
     if (LAWN_STORE_UNLIKELY(slab->live == 0)) {
-        /* Do not keep a slab for a single slot. Of two others, keep the one
-         * with the lower number, so that high numbers become free. */
+        /* Do not keep a slab of one slot. Of this slab and the spare, keep the
+         * one with the lower number, so that high numbers become free. */
         if (slab->slot > LAWN_STORE_SLOTS_MAX ||
             (slots->spare != NULL && slots->spare->number < slab->number)) {
             free_slab(slots, slab);
@@ -515,8 +515,8 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
     return true;
 }
 
-/* Returns the number of slots in all groups. Adds the memory of their sizes to
- * *bytes. */
+/* Returns the number of slots in all groups. Adds the memory of the groups'
+ * arrays to *bytes. */
 static uint64_t
 sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {

@@ -94,9 +94,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Returns whether a start is earlier than the shard's latest start, by a time
- * that is small compared with its TTL. It then uses the time of the latest
- * start, so that the timer can be appended to a blade [M5]. */
+/* Returns whether a start is earlier than the shard's latest start, but only by
+ * a small part of its TTL. Such a start uses the time of the latest one, so
+ * that the timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {

@@ -7,7 +7,7 @@
  *   MAIL   it is in the mailbox of its shard, or about to be put there
  *   REQ    `when`, `ttl` and `shard` contain a start. It takes effect when the
  *          timer is taken from the mailbox, or, without MAIL, when the lawn
- *          fires the timer. Without RUN, the timer was stopped before that
+ *          fires the timer. Without RUN, the timer was stopped after that start
  *   DUE    the lawn fires the timer no later than at `when`
  *   LATE   the lawn fires the timer no later than `ttl` after this bit was set.
  *          Excludes DUE

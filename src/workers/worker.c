@@ -182,8 +182,8 @@ clear_wakeups(struct lawn_worker *worker)
             LAWN_ATOMIC_STORE(&shard->wake_at, 0, LAWN_RELAXED);
         }
     }
-    /* Even if the token is not set: the thread that set it may have written to
-     * the file after an earlier turn cleared the token. */
+    /* Read the file even if the token is not set: the thread that set it may
+     * have written to the file after an earlier turn cleared the token. */
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_RELAXED);
     if (fd >= 0) {
         uint64_t count = 0;
@@ -253,8 +253,8 @@ lawn__worker_adopt(struct lawn_worker *worker)
     }
 }
 
-/* Returns whether a worker has ended. Requires the lock, a shard that refers to
- * the worker, and a thread that the library created. A removed worker has
+/* Returns whether a worker has ended. The caller holds the lock, a shard refers
+ * to the worker, and the library created its thread. A removed worker has
  * handed over its shards, so a worker that is VACANT here was DONE before. */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
@@ -329,8 +329,9 @@ lawn__worker_leave(struct lawn_worker *worker, bool locked)
     return worker->shards == NULL;
 }
 
-/* Returns whether the worker of a closed set has no more timers to fire, on its
- * shards or on shards that have yet to arrive. If so, no more shards arrive. */
+/* Returns whether the worker of a closed set has no timers left to fire, and no
+ * shards left to receive or hand over. If so, closes its arrivals and makes it
+ * DONE. */
 static bool
 is_drained(struct lawn_worker *worker, uint64_t until)
 {
@@ -526,7 +527,7 @@ sleep_until(struct lawn_worker *worker, uint64_t next)
 {
     const struct lawn_workers *set = worker->set;
     lawn__park_wait(&worker->token, 0, set->real ? next : LAWN_NEVER);
-#if !defined LAWN_EXPLORE /* there, threads may run before any step */
+#if !defined LAWN_EXPLORE /* the explorer may run threads before any step */
     if (set->real && LAWN_ATOMIC_LOAD(&worker->token, LAWN_RELAXED) != 0 &&
         lawn_workers_now(set) - worker->now < LAWN_WORKER_NAP) {
         lawn__park_yield();
