@@ -287,10 +287,11 @@ uint64_t lawn_next_exact(struct lawn *lawn);
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
  * If P4 allows several timers to fire first, returns any of them. Examines at
  * most 448 index entries, plus outdated ones [P8]: those of blades whose first
- * timer was stopped or restarted. If these are not enough, returns the earliest
- * timer found; if lawn_next() returns its deadline, no timer is earlier. The
- * cost is that of lawn_next(), plus O(1) for each outdated entry: O(blades) in
- * the worst case. The timer remains running; to evict it, stop it. */
+ * timer was stopped or restarted. If this limit is reached, returns the
+ * earliest timer found; if its deadline equals lawn_next(), no timer is
+ * earlier. The cost is that of lawn_next(), plus O(1) for each outdated entry:
+ * O(blades) in the worst case. The timer remains running; to evict it, stop it.
+ */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -341,11 +342,11 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * the current time to lawn_set_now() before the starts. In a callback, a
  * deadline <= lawn_now() counts as lawn_now() + 1 [P6].
  *
- * The timer is unqueued in two cases: if its deadline is later than the one
- * that lawn_start() would set for ttl, or if a timer of this TTL with a later
- * deadline is running. Exception to P4: this timer may fire before timers of
- * the same TTL and deadline that were started earlier, in the second case or if
- * the time has changed since they were started. */
+ * The timer is also unqueued (a) if lawn_start() would set an earlier deadline
+ * for ttl, and usually (b) if a timer of this TTL with a later deadline is
+ * running. Exception to P4: the timer may fire before timers of the same TTL
+ * and deadline that were started at an earlier lawn_now(); in case (b) also
+ * before those started at the same lawn_now(). */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
