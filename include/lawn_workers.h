@@ -376,8 +376,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
 /* Stops a timer like lawn_workers_stop(), and waits until its callback is not
  * running and the library does not refer to the timer [C3]. If the timer is
  * started again in the meantime, for example by its callback, that start is
- * stopped as well. Returns what lawn_workers_stop() returns. The cost is that
- * of lawn_workers_stop() plus the wait.
+ * stopped as well. Returns true if at least one start was stopped. The cost is
+ * that of lawn_workers_stop() plus the wait.
  *
  * In the timer's own callback the call does not wait for that callback, and in
  * left() it does not wait. While lawn_workers_close() calls left() on another
@@ -427,9 +427,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * ended.
  *
  * A start that is in progress when the set is closed either fails and changes
- * nothing, or ends as described in C1. If it moves the timer to a worker that
- * is an attached thread, the timer may be passed to left() even if it is due.
- */
+ * nothing, or ends as described in C1. If the start moves the timer to an
+ * attached thread, left() may receive the timer although its deadline is <=
+ * until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
