@@ -102,10 +102,10 @@
  *
  * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
  * timer waits for the next turn [L5] and gets a new deadline, which P4 and
- * lawn_loop_deadline() use. For the first 16 such timers of a turn, it is the
- * time that the turn last read from the clock, so they fire in the next turn
- * even if the clock does not advance. For others, it is the next tick. The
- * field due has the exact time of the period.
+ * lawn_loop_deadline() use. For the first 16 such timers of a turn, the new
+ * deadline is the time that the turn last read from the clock, so they fire in
+ * the next turn even if the clock does not advance. For others, it is the next
+ * tick. The field due has the exact time of the period.
  *
  * THREADS
  *
@@ -175,7 +175,8 @@ enum lawn_loop_clock {
  * call lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means
  * that no wake-up is needed. The loop calls this function as required by L2: at
  * the end of a turn, and when a timer is started or stopped outside of a turn.
- * It may call only lawn_loop_now() and lawn_loop_update() on the loop. */
+ * On the loop, the callback may call only lawn_loop_now() and
+ * lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -240,7 +241,7 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
  *
  * If first <= lawn_loop_now(), a timer with LAWN_LOOP_DELAY is due at the next
  * tick. A timer with a fixed rate is due at once, or at the next tick if a
- * callback makes this call, and the periods since first are overdue [L5]. */
+ * callback makes this call; the periods since first are overdue [L5]. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
