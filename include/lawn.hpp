@@ -25,10 +25,10 @@
  *
  * CALLBACKS
  *
- * A callback takes no argument, or the any_timer that fires. It may start, stop
- * and destroy any timer; destroying its own must be its last action. It must
- * not mow or destroy the lawn. If a callback throws, mow() ends and rethrows
- * the exception; the remaining due timers fire in the next mow.
+ * A callback takes no argument, or an any_timer &: the timer that fires. It may
+ * start, stop and destroy any timer; destroying its own must be its last
+ * action. It must not mow or destroy the lawn. If a callback throws, mow() ends
+ * and rethrows the exception; the remaining due timers fire in the next mow.
  *
  * MEMORY
  *
@@ -80,8 +80,7 @@ time_of(D d)
     return ttl_of<Unit, false>(d);
 }
 
-/* The base of all timer types. Its functions are those of lawn.h, at the same
- * cost. */
+/* The base of all timer types. Its functions are those of lawn.h. */
 class any_timer
 {
 public:
