@@ -15,7 +15,7 @@
  *
  * This is a thin wrapper of lawn.h with the same promises and costs, except as
  * described below. To call other functions of lawn.h, pass them lawn::get().
- * All timers on this lawn must be timers of this header.
+ * All timers on a lawnpp::lawn must be lawnpp timers.
  *
  * LIFETIME
  *
