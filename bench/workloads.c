@@ -151,7 +151,7 @@ static const struct workload workloads_timers[] = {
         .operation = "set (starts or restarts the key's timer); 1 % deletes",
         .parameters = "TTLs from 5 s to 92.6 d in seconds, drawn from a "
                       "lognormal distribution with median 8 h; 1 to 10 TTLs "
-                      "per cluster, 8 clusters jittered",
+                      "per cluster, jittered in 8 clusters",
         .longest = 92 * 86400 + 51840,
         .ttls = cache_ttls,
         .play = cache_play,
@@ -164,9 +164,8 @@ static const struct workload workloads_timers[] = {
                     "exponential back-off and jitter",
         .operation =
             "firing, twice per timer; the first includes starting again",
-        .parameters = "all timers due in a window of n/64 ticks (64 to 65536), "
-                      "8 windows away; then again in one twice as far and as "
-                      "wide",
+        .parameters = "TTLs from 8 w to 9 w, then from 16 w to 18 w, where w "
+                      "is n/64 ticks, but from 64 to 65536",
         .longest = UINT64_C(1) << 21,
         .ttls = storm_ttls,
         .play = storm_play,

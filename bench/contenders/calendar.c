@@ -430,8 +430,8 @@ const struct contender calendar_contender = {
     .abi = CONTENDER_ABI,
     .name = "calendar",
     .title = "calendar queue",
-    .about = "Days of adaptive length in a year of adaptive size, each a "
-             "sorted list. O(1) where deadlines are spread evenly.",
+    .about = "Days of adaptive length, each a sorted list, in a year of "
+             "adaptive size. O(1) where deadlines are spread evenly.",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,
