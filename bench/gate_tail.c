@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#define TAIL_RANGE 60000u /* ticks: at least this is the longest TTL */
+#define TAIL_RANGE 60000u /* ticks; minimum of the longest TTL */
 #define TAIL_JUMPS 100u
 /* As in tests/unit/bounded.c: a tick in a slot of level 3, and the number of
  * deadlines there. */

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Uses a lawn with a number of timers and TTLs: tick by tick, in jumps of all
+/* Mows a lawn with a number of timers and TTLs: tick by tick, in jumps of all
  * sizes, and with most timers stopped. Returns the number of entries, or -1 if
  * there is no memory. */
 double gate_tail_lived(size_t timers, uint64_t ttls, size_t budget);

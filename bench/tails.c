@@ -17,7 +17,7 @@ static struct {
     uint32_t *log;       /* of this run; NULL: this run is not timed */
     struct lawn_histogram entries;
     bool mowing;  /* callbacks are part of the mow */
-    bool current; /* touched is that of now */
+    bool current; /* touched is up to date */
     uint64_t touched;
     uint64_t calls;
     uint64_t cycles; /* of all calls */

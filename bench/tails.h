@@ -3,9 +3,9 @@
  * The first run counts: how many calls there are, how many entries each of them
  * touches, and how late timers fire. These figures do not depend on the
  * machine. The other runs time each call, in cycles of the time stamp counter
- * if there is one. All runs make the same calls. So the time of a call is the
- * median of its times in all runs, and a pause of the machine, which hits
- * another call in each run, does not decide.
+ * if there is one. All runs make the same calls. The time of a call is the
+ * median of its times in all runs. So a pause of the machine has no effect,
+ * because it hits another call in each run.
  *
  * After each timed run, a spinner shows the pauses of the machine: it reads the
  * clock in a loop, for as many intervals as there were calls, each as long as

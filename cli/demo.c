@@ -43,8 +43,8 @@ struct demo_connection {
 };
 
 /* connections[0 .. arrived) are in use. There are slightly more connections
- * than timers: the last few stopped ones are in stopped[], the oldest at
- * [turn]; NULL until that place was used. */
+ * than running timers: those stopped last are in stopped[], the oldest at
+ * [turn]. Places not used yet are NULL. */
 struct demo_server {
     struct demo demo;
     struct demo_connection *connections;

@@ -31,7 +31,7 @@ struct demo_options {
     bool json;
 };
 
-/* Counts up to the time `at`. starts == stops + fires + sum of standing. */
+/* The counts at the time `at`. starts == stops + fires + sum of standing. */
 struct demo_counts {
     uint64_t at;
     uint64_t starts;

@@ -9,8 +9,7 @@
  *
  * Replicas and append-only files receive no other command. All arguments are
  * parsed before any change, so a malformed command changes nothing. Unknown ids
- * are skipped: a later change has removed their events. The master has checked
- * the limits of the key. O(arguments).
+ * are skipped. The master has checked the limits of the key. O(arguments).
  */
 #include "commands.h"
 

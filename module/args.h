@@ -11,7 +11,7 @@
 
 #include "queue.h"
 
-/* The latest due time: the limit of times plus periods, delays and jitters. */
+/* The latest due time: twice the limit of times, delays and periods. */
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
 /* Limit of counts and settings: the largest integer of a reply. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)

@@ -118,8 +118,8 @@ extern struct commands_tokens commands_tokens;
 void commands_note_token(uint64_t token, uint64_t wall);
 void commands_learn_token(uint64_t token, uint64_t wall);
 
-/* Reply with one pair of a map, a name and a number; with the COMMANDS_REPEAT
- * pairs of a recurring event. */
+/* Reply with pairs of a map: the first function with one pair, the second with
+ * the COMMANDS_REPEAT pairs of a recurring event. */
 #define COMMANDS_REPEAT 3
 void commands_reply_number(struct host *host, const char *name, uint64_t value);
 void commands_reply_repeat(struct host *host,

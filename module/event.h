@@ -6,7 +6,7 @@
  * A waiting event is a timer of the queue's lawn, a leased event a timer of the
  * lawn of leases. A due or dead event is a node of a list. Each place except
  * the dead list also has a heap, which may contain the event instead. The
- * relevant time of an event (queue.h) has the same offset in all three forms.
+ * relevant time of an event (queue.h) has the same offset in all these cases.
  */
 #ifndef EVENT_H
 #define EVENT_H

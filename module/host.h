@@ -81,6 +81,7 @@ const char *host_call(struct host *host, const struct host_order *order);
 /* Returns NULL if the server would accept a write to the key by a client now,
  * otherwise the error, as above. Does not examine the key. */
 const char *host_probe(struct host *host);
+/* Returns true if the time for this drain is used up. */
 bool host_over(struct host *host);
 
 /* Returns true if the server refuses commands that need memory. Other commands

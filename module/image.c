@@ -226,8 +226,7 @@ add_event(struct image_loading *loading, const struct queue_event *event)
 }
 
 /* Returns whether an event with this TTL can have been pushed or leased at or
- * before the saved time of the queue. An event with an individual time counts
- * as pushed at that time. */
+ * before the saved time of the queue. */
 static bool
 can_be_from(const struct image_loading *loading, uint64_t ttl, uint64_t time)
 {

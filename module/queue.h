@@ -177,7 +177,7 @@ void queue_set_now(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
 /* Returns the time at which the next event is due or was due, or a lease ends;
  * LAWN_NEVER if there is none. Dead events do not count. O(1); after the next
- * event was removed, O(delays whose next events are close to it). */
+ * event was removed, O(delays with events due soon after it). */
 uint64_t queue_next(struct queue *queue);
 
 /* SIZES. queue_bytes() is all memory of the queue; queue_data() the size of ids
@@ -251,8 +251,8 @@ bool queue_get(const struct queue *queue, struct bytes id,
 /* Promotes at most `budget` events that are due by `now`: moves them to
  * `ready`. Returns the number of ready events; the first `budget` of them
  * precede all other due events. Does not set the queue's time. If now is before
- * the queue's time or an earlier now, the later time applies: due events stay
- * due. O(budget), in heaps O(budget * log events). */
+ * the queue's time or the `now` of an earlier call, the later time applies: due
+ * events stay due. O(budget), in heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns

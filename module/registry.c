@@ -4,7 +4,7 @@
  * key's wake-up. Its clock is the time up to which keys were taken. A store
  * accepts no timer before its clock, so keys with an earlier time are in the
  * other store, `overdue`. It is a queue in the order in which the keys were
- * set: each timer is due one tick after the last one that was taken. The
+ * set: each TTL is one tick, and only taking a key advances its clock. The
  * payload is the time that was set. Keys in `overdue` are taken before those in
  * `coming` if their time is earlier.
  *

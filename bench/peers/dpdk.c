@@ -1,12 +1,12 @@
 /* dpdk.c - DPDK's rte_timer: a skip list per core, behind a spin lock.
  *
  * THE CLOCK: rte_timer reads the processor's time stamp counter with an
- * instruction, so there is no call to replace. But it reads it as
+ * instruction, so there is no call to replace. But the instructions
  *     0f 31         rdtsc
  *     48 c1 e2 20   shl $32, %rdx
- * which has the length of a call of lawn_dpdk_read() below and a nop. All
- * occurrences in the library's code are replaced at the first use. Then a timer
- * is tried; if it does not fire at the right time, the peer reports that it is
+ * are as long as a call of lawn_dpdk_read() below and a nop, which replace all
+ * their occurrences in the library's code at the first use. Then a timer is
+ * tried; if it does not fire at the right time, the peer reports that it is
  * unusable. A tick has many cycles, and each start adds one cycle. So two timers
  * rarely have the same deadline, as with a real counter; if many had the same
  * one, stop would be slow.

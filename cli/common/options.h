@@ -99,7 +99,7 @@ void options_put_examples(const char *example, FILE *out);
 
 /* Returns whether word may be a misspelling of name: at most two letters
  * inserted, omitted or replaced. For a name of up to four letters: at most one,
- * or two if the first letter matches. Never as many as the name has letters. */
+ * or two if the first letter matches. Always fewer letters than name has. */
 bool options_resembles(const char *word, const char *name);
 
 /* Parsers. The value must be from min to max. A number that is not given and

@@ -1,8 +1,8 @@
 /* times.c - times and durations in lines: see times.h.
  *
  * A decimal number is a sequence of digits with a point; unit and exponent only
- * move the point. The digits before the point are the nanoseconds, so nothing
- * is rounded. Numbers without an exponent and with up to 19 digits before the
+ * move the point. The digits before it are then the nanoseconds, so nothing is
+ * rounded. Numbers without an exponent and with up to 19 digits before the
  * point, nearly all numbers, take a shorter path with the same result.
  *
  * Dates are Gregorian, and computed with years that start in March: then the
@@ -91,7 +91,7 @@ split_number(const char *text, size_t size, size_t *whole, size_t *end,
 }
 
 /* Parses any number that begins with a digit. The unit moves its point by
- * places. */
+ * `places`. */
 static bool
 parse_any_number(const char *text, size_t size, unsigned places, uint64_t *ns)
 {

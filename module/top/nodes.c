@@ -72,7 +72,7 @@ top_nodes_asks(const struct top *top, const struct top_node *node)
         if (other == node) {
             return true;
         }
-        /* An earlier node of the cluster asks, unless it is known to be
+        /* An earlier node of the cluster is asked, unless it is known to be
          * down. */
         if (other->answered || other->error[0] == '\0') {
             return false;

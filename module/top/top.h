@@ -7,8 +7,8 @@
  *
  * The load on a server per round is limited: TOP_PAGES calls of SCAN, and
  * TOP_ASKED queues. If there are more queues, those that are shown are queried
- * in each round, and the others in turn. With --once all are queried that SCAN
- * finds within TOP_SEARCH.
+ * in each round, and the others in turn. With --once, all queues that SCAN
+ * finds within TOP_SEARCH are queried.
  */
 #ifndef LAWN_MODULE_TOP_H
 #define LAWN_MODULE_TOP_H
@@ -270,7 +270,7 @@ void top_nodes_read(struct top *top, struct top_node *node, const char *text,
                     size_t size);
 void top_nodes_sweep(struct top *top);
 void top_nodes_fini(struct top *top);
-/* Returns true if this node must ask its cluster for the nodes. */
+/* Returns true if this node is to be asked for its cluster's nodes. */
 bool top_nodes_asks(const struct top *top, const struct top_node *node);
 
 /* rows.c: sorts all queues in display order. Returns false if memory allocation

@@ -8,10 +8,10 @@
  *   changing  a change of the timeout was prepared and has not completed
  *   dying     the timeout was canceled and is about to complete
  *
- * Each change completes as soon as it is submitted. The kernel reads the time
- * when the request is submitted, which may be long after it was prepared. So
- * timeout and change have separate timespecs, which do not change until the
- * request has completed.
+ * Each change completes as soon as it is submitted. The kernel reads the
+ * timespec when the request is submitted, which may be long after it was
+ * prepared. So timeout and change have separate timespecs, which do not change
+ * until the request has completed.
  */
 #include <lawn_uring.h>
 

@@ -31,8 +31,8 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the TTL's blades that contain timers from the stripes of `home`,
- * except blades in the stripes of `but`. */
+/* Collects the TTL's blades in the stripes of `home`, except empty blades and
+ * blades in the stripes of `but`. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)

@@ -86,7 +86,7 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     }
 }
 
-/* Sets reach for a new base, which leaves a slot of level 1 or higher. */
+/* Updates reach before the base moves to another slot of level 1. */
 void
 lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 {

@@ -43,7 +43,7 @@ struct lawn_mowing {
     struct lawn *lawn;
     size_t left;   /* remaining budget */
     size_t budget; /* maximum number of timers to fire */
-    size_t work;   /* maximum number of other entries to process [P8] */
+    size_t work;   /* remaining entries to process, besides those fired [P8] */
     bool complete; /* no due timer is left */
     lawn_fire_fn *fire;
     void *arg;

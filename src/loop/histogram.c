@@ -110,9 +110,9 @@ bucket_middle(size_t bucket, double unit)
     return (first + (double)bucket_end(bucket)) / 2 / unit;
 }
 
-/* Prints one line for each percentile, from `next` on, up to the share of the
- * `seen` values. Returns the next percentile. There are LAWN_HISTOGRAM_LINES
- * lines up to 50 %, as many from 50 % to 75 %, and so on. */
+/* Prints one line for each percentile from `next` up to seen / count. Returns
+ * the next percentile. There are LAWN_HISTOGRAM_LINES lines up to 50 %, as many
+ * from 50 % to 75 %, and so on. */
 static double
 print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
                   double next)

@@ -8,9 +8,9 @@
  * small; each further one has three times as many slots as all before it, up to
  * the size of a block.
  *
- * Slots of timers whose first TTLs differ by less than a factor of 16 share
- * slabs. So when many short timers end, the few long ones among them do not
- * keep all slabs in use.
+ * Slots allocated for TTLs between the same two powers of 16 share slabs. So
+ * when many short timers end, the few long ones among them do not keep all
+ * slabs in use.
  *
  * Slots never move. Slabs have numbers, so that a cursor (slab number, slot
  * number) can iterate over all records. The number of a freed slab is reused.
