@@ -136,11 +136,13 @@ struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
      * default 1024. For each, the lawn allocates two blades in 76 bytes. Up to
      * this number almost every TTL gets a blade. Timers of further TTLs are
-     * unqueued: they cost as much as in a hierarchical timing wheel. */
+     * unqueued: they cost as much as in a hierarchical timing wheel. If the
+     * field is set, the lawn uses blades from the first start; otherwise as
+     * soon as it finds that most TTLs repeat. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
-     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 60 KiB for 6,
+     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6,
      * 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued timers slower. */
     unsigned slot_bits;
 
@@ -260,9 +262,9 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * After a few thousand starts with many more TTLs than blades, a lawn stops
- * using blades, which makes starts cheaper. Each call of this function restarts
- * that count; do not call it every few hundred starts. */
+ * A lawn stops using blades after some thousand starts of which most found no
+ * blade of their TTL. Each call of this function restarts that count; do not
+ * call it every few hundred starts. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or

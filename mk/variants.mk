@@ -20,7 +20,7 @@ FLAGS_debug = $(CPPFLAGS) -O1 -g
 
 # A lawn that reviews its tuning often (src/core/tuning.c), and the portable
 # versions of the store's table and of the workers' waiting.
-FICKLE := -DLAWN_TUNING_TRIAL=32u -DLAWN_TUNING_MANY=8u -DLAWN_STORE_TABLE_PLAIN \
+FICKLE := -DLAWN_TUNING_PERIOD=32u -DLAWN_TUNING_WINDOW=4u -DLAWN_TUNING_MANY=8u -DLAWN_STORE_TABLE_PLAIN \
     -DLAWN_WORKERS_PORTABLE
 FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 # The same with low limits of work for each call (src/core/mow.c, next.c): random
@@ -64,7 +64,7 @@ FLAGS_sim = $(CPPFLAGS) -O2 -g -DLAWN_EXPLORE -DEXPLORE_FIBRES=10 -DCHOOSE_STEPS
 FLAGS_helgrind = $(CPPFLAGS) -O1 -g -DLAWN_EXPLORE -DLAWN_TESTS_LOCKED
 
 # A lawn without its optimizations, to compare with.
-FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_TUNING_TRIAL=UINT64_C\(0x100000000\)
+FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_TUNING_PERIOD=UINT64_C\(0x100000000\)
 
 # For `make abi`, which reads the debugging information; always with the same compiler.
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC

@@ -64,6 +64,7 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     index->words = (uint32_t)count_level_words(slot_bits);
     index->lists = (uint32_t)lawn__index_count_lists(slot_bits);
     index->list_bits = (uint32_t)__builtin_ctz(index->lists);
+    index->list_shift = 32 - index->list_bits;
     for (uint32_t i = 0; i < 64; i++) {
         uint32_t level = i / index->bits;
 

@@ -74,6 +74,7 @@ struct lawn_index {
     uint32_t words;     /* 64-bit words of occupied per level */
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
+    uint32_t list_shift; /* 32 - list_bits */
     uint8_t level[64]; /* by the highest set bit of the distance from the base:
                         * the level that reaches this distance from any base */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1]; /* [L]: the first time after the
@@ -243,7 +244,7 @@ lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
     uint64_t hash = (uint32_t)time * 0x9E3779B1u;
 
     return &index->unqueued[((uint64_t)slot << index->list_bits) +
-                            (hash << index->list_bits >> 32)];
+                            (hash >> index->list_shift)];
 }
 
 /*@ requires lawn_index_sized((struct lawn_index *)index);

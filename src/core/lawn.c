@@ -83,8 +83,6 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->fetched = LAWN_NEVER;
     lawn->settled = 0;
     lawn->front = NULL;
-    lawn->tuning.many = false;
-    lawn->tuning.review_due = false;
     lawn->mowing = NULL;
     lawn->bytes = size;
     lawn->release = NULL;
@@ -102,7 +100,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn__index_init(&lawn->index, layout.bits, now, key);
     lawn__set_bound(lawn, LAWN_NEVER);
     lawn->resolution = 1;
-    lawn__tuning_reset(lawn);
+    lawn__tuning_init(lawn, options == NULL || options->blades == 0);
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
 }
@@ -174,15 +172,15 @@ lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 }
 
 static inline void
-count_miss(struct lawn *lawn)
+count_miss(struct lawn *lawn, uint64_t ttl)
 {
-    if (++lawn->misses == 0) {
-        lawn__tuning_request_review(lawn);
+    if (LAWN_UNLIKELY(++lawn->misses == 0)) {
+        lawn__tuning_count_miss(lawn, ttl);
     }
 }
 
 /* Called when an added unqueued timer is the earliest of its slot. */
-LAWN_NOINLINE static void
+static void
 note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
                  struct lawn_link *list, uint32_t slot)
 {
@@ -200,8 +198,24 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     }
 }
 
+/* Called after some insertions of an unqueued timer. A separate function that
+ * is called last, so that the others need not save registers. */
+LAWN_NOINLINE static void
+note_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
+              uint32_t slot)
+{
+    if (timer->deadline < lawn->index.earliest[slot]) {
+        note_early_timer(
+            lawn, timer,
+            lawn__index_list_of(&lawn->index, slot, timer->deadline), slot);
+    }
+    if (lawn->misses == 0) {
+        lawn__tuning_count_miss(lawn, ttl);
+    }
+}
+
 static inline void
-insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
+insert_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     struct lawn_index *index = &lawn->index;
     uint32_t slot = lawn__index_slot_of(index, timer->deadline);
@@ -210,10 +224,10 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer)
     LAWN_ASSERT(timer->deadline >= index->base,
                 "[I4] an unqueued timer's deadline is before the base");
     lawn__list_append(lawn__key(lawn), list, &timer->link);
-    if (timer->deadline < index->earliest[slot]) {
-        note_early_timer(lawn, timer, list, slot);
+    if (LAWN_UNLIKELY(++lawn->misses == 0) ||
+        timer->deadline < index->earliest[slot]) {
+        note_unqueued(lawn, timer, ttl, slot);
     }
-    count_miss(lawn);
 }
 
 /* Appends a timer, whose deadline is set, to a blade of its TTL or a free one.
@@ -253,7 +267,7 @@ find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
         blade = lawn__blades_claim(blades, ttl, deadline);
         if (blade != NULL) {
             lawn->claims++;
-            count_miss(lawn);
+            count_miss(lawn, ttl);
         }
     }
     return blade;
@@ -281,16 +295,16 @@ insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
                           keeps_sorted(lawn, blade, timer->deadline))) {
         append_to_blade(lawn, timer, ttl, blade);
     } else {
-        insert_unqueued(lawn, timer);
+        insert_unqueued(lawn, timer, ttl);
     }
 }
 
 static inline void
-insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
+insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
     lawn__list_append(lawn__key(lawn), &lawn->last, &timer->link);
     lower_bound(lawn, LAWN_LAST, &lawn->last);
-    count_miss(lawn);
+    count_miss(lawn, ttl);
 }
 
 static inline uint64_t
@@ -303,19 +317,10 @@ compute_deadline(const struct lawn *lawn, uint64_t ttl)
                : lawn__ticks_round_up(deadline, lawn->resolution);
 }
 
-static inline void
-count_trial(struct lawn *lawn)
-{
-    if (lawn->tuning.trial && --lawn->tuning.left == 0) {
-        lawn__tuning_request_review(lawn);
-    }
-}
-
 /* Starts a timer with any TTL. Rounds and clamps its deadline if necessary. */
 LAWN_NOINLINE static void
 start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
-    count_trial(lawn);
     if (LAWN_UNLIKELY(lawn->settled != 0 && lawn->now >= lawn->settled)) {
         lawn->settled = 0;
         lawn__tuning_settle(lawn);
@@ -323,9 +328,9 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     timer->deadline = compute_deadline(lawn, ttl);
     LAWN_PROBES_START(lawn, timer, ttl);
     if (timer->deadline == LAWN_LAST) {
-        insert_at_last_tick(lawn, timer);
+        insert_at_last_tick(lawn, timer, ttl);
     } else if (lawn->tuning.bypass) {
-        insert_unqueued(lawn, timer);
+        insert_unqueued(lawn, timer, ttl);
     } else {
         insert_timer(lawn, timer, ttl != 0 ? ttl : 1);
     }
@@ -336,21 +341,20 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 LAWN_NOINLINE static void
 start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
-    if (LAWN_LIKELY(lawn->tuning.bypass && lawn->resolution == 1 &&
-                    ttl < LAWN_LAST - lawn->now && ttl != 0)) {
+    if (LAWN_LIKELY(lawn->tuning.direct && ttl != 0 &&
+                    ttl < LAWN_LAST - lawn->now)) {
         timer->deadline = lawn->now + ttl;
         LAWN_PROBES_START(lawn, timer, ttl);
-        insert_unqueued(lawn, timer);
+        insert_unqueued(lawn, timer, ttl);
     } else {
         start_general(lawn, timer, ttl);
     }
 }
 
 LAWN_NOINLINE static void
-start_and_request_review(struct lawn *lawn, struct lawn_timer *timer,
-                         uint64_t ttl)
+start_and_count(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
-    lawn__tuning_request_review(lawn);
+    lawn__tuning_count_start(lawn);
     if (ttl >= lawn->plain || ttl == 0) {
         start_general(lawn, timer, ttl);
     } else {
@@ -369,7 +373,7 @@ lawn_start(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
         lawn__list_remove(key, &timer->link);
     } else if (LAWN_UNLIKELY(++lawn->starts == 0)) {
         /* Counting up to 0 saves an instruction. */
-        start_and_request_review(lawn, timer, ttl);
+        start_and_count(lawn, timer, ttl);
         return;
     }
     if (LAWN_UNLIKELY(ttl >= lawn->plain)) {
@@ -441,14 +445,13 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (lawn_pending(timer)) {
         lawn__list_remove(lawn__key(lawn), &timer->link);
     } else if (++lawn->starts == 0) {
-        lawn__tuning_request_review(lawn);
+        lawn__tuning_count_start(lawn);
     }
-    count_trial(lawn);
     deadline = clamp_deadline(lawn, deadline);
     timer->deadline = deadline;
     LAWN_PROBES_START(lawn, timer, ttl);
     if (deadline == LAWN_LAST) {
-        insert_at_last_tick(lawn, timer);
+        insert_at_last_tick(lawn, timer, ttl);
         return;
     }
     if (may_use_blade(lawn, ttl, deadline)) {
@@ -471,7 +474,7 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (blade != NULL && keeps_sorted(lawn, blade, deadline)) {
         append_to_blade(lawn, timer, ttl, blade);
     } else {
-        insert_unqueued(lawn, timer);
+        insert_unqueued(lawn, timer, ttl);
     }
 }
 
@@ -531,7 +534,6 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 
         lawn->settled = settled > lawn->settled ? settled : lawn->settled;
-        lawn__tuning_reset(lawn);
     }
     lawn->resolution = resolution;
     lawn__tuning_keep(lawn);

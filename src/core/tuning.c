@@ -1,32 +1,42 @@
 /* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* The number of starts or misses between two reviews: TRIAL; BYPASS while the
- * blades are bypassed, because trying them again fills the table with TTLs that
- * may not recur; PAUSE after a trial that changed nothing. A trial has TRIAL
- * starts. Tests use smaller constants to see more changes. */
-#if !defined LAWN_TUNING_TRIAL
-#define LAWN_TUNING_TRIAL 1024u
+/* Starts of idle timers, or misses, between two reviews. A miss is a start that
+ * finds no blade of its TTL. Tests use smaller constants to see more changes.
+ */
+#if !defined LAWN_TUNING_PERIOD
+#define LAWN_TUNING_PERIOD 1024u
 #endif
-#define LAWN_TUNING_BYPASS (256u * LAWN_TUNING_TRIAL)
-#define LAWN_TUNING_PAUSE (16u * LAWN_TUNING_TRIAL)
+/* If a lawn that gave up its blades soon uses them again, restarts had found
+ * their blades. They are not counted, because that makes them 10 % slower. So
+ * the next count lasts twice as long, up to this. */
+#define LAWN_TUNING_PATIENCE (1024u * LAWN_TUNING_PERIOD)
+/* Samples per decision, of which three in four must be hits. */
+#if !defined LAWN_TUNING_WINDOW
+#define LAWN_TUNING_WINDOW 32u
+#endif
+/* Starts per sample, after the first two windows, which sample each start. */
+#define LAWN_TUNING_SPACING 32u
+/* The number of TTLs is that of the last AGE windows, approximately. */
+#define LAWN_TUNING_AGE 64u
 /* From this number of running timers on, they do not fit in a cache, and
  * prefetching pays. */
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
-/* With at least this many timers per blade, a full table of blades pays. */
-#define LAWN_TUNING_DEPTH 32u
-/* Blades to sample, to estimate how many blades contain timers. */
-#define LAWN_TUNING_SAMPLE 64u
+/* With fewer timers per TTL, blades do not pay. */
+#define LAWN_TUNING_DEPTH 2u
 
-/* Schedules the next review after `many` starts of idle timers or `many`
- * misses. */
 static void
-schedule_review(struct lawn *lawn, uint64_t many)
+schedule_starts(struct lawn *lawn, uint64_t many)
 {
     lawn->tuning.starts += lawn->starts + many;
     lawn->starts = -many;
+}
+
+static void
+schedule_misses(struct lawn *lawn, uint64_t many)
+{
     lawn->tuning.misses += lawn->misses + many;
     lawn->misses = -many;
 }
@@ -37,122 +47,195 @@ count_misses(const struct lawn *lawn)
     return lawn->tuning.misses + lawn->misses;
 }
 
-/* Enables or disables the fast path of lawn_start(). */
+/* Decides whether lawn_start() may use its fast path. */
 void
 lawn__tuning_settle(struct lawn *lawn)
 {
-    lawn->plain_mask = lawn->tuning.trial || lawn->tuning.bypass ||
-                               lawn->resolution != 1 || lawn->settled != 0
-                           ? 0
-                           : UINT64_MAX;
+    lawn->tuning.direct = lawn->tuning.bypass && lawn->resolution == 1;
+    lawn->plain_mask =
+        lawn->tuning.bypass || lawn->resolution != 1 || lawn->settled != 0
+            ? 0
+            : UINT64_MAX;
     lawn__move_clock(lawn, lawn->now);
 }
 
+/* Begins to count starts and misses. */
 static void
-set_mode(struct lawn *lawn, bool trial, bool bypass, uint32_t stripe)
+begin_count(struct lawn *lawn)
 {
+    struct lawn_tuning *tuning = &lawn->tuning;
+
+    schedule_starts(lawn, LAWN_TUNING_PERIOD);
+    schedule_misses(lawn, tuning->bypass ? tuning->spacing : tuning->patience);
+    tuning->seen_starts = lawn__count_starts(lawn);
+    tuning->seen_misses = count_misses(lawn);
+    tuning->seen_unqueued = lawn__count_unqueued_starts(lawn);
+}
+
+static void
+set_mode(struct lawn *lawn, bool bypass, uint32_t stripe)
+{
+    struct lawn_tuning *tuning = &lawn->tuning;
+
     LAWN_NAIVELY(bypass = true);
-    lawn->tuning.seen_starts = lawn__count_starts(lawn);
-    lawn->tuning.seen_misses = count_misses(lawn);
-    lawn->tuning.left = LAWN_TUNING_TRIAL;
-    lawn->tuning.review_due = false;
-    lawn->tuning.trial = trial;
-    lawn->tuning.bypass = bypass;
     lawn->blades.stripe = stripe;
+    tuning->review_due = false;
+    if (bypass != tuning->bypass) {
+        tuning->bypass = bypass;
+        tuning->ttls = 0;
+        tuning->early = true;
+        tuning->spacing = 1;
+        tuning->samples = 0;
+        tuning->hits = 0;
+        begin_count(lawn);
+    }
     lawn__tuning_settle(lawn);
     lawn__set_bound(lawn, lawn->bound);
 }
 
 void
-lawn__tuning_reset(struct lawn *lawn)
+lawn__tuning_init(struct lawn *lawn, bool bypass)
 {
-    schedule_review(lawn, LAWN_TUNING_TRIAL);
-    set_mode(lawn, false, false, 0);
+    lawn->tuning.patience = LAWN_TUNING_PERIOD;
+    lawn->tuning.many = false;
+    lawn->tuning.bypass = !bypass;
+    LAWN_NAIVELY(lawn->tuning.bypass = false);
+    set_mode(lawn, bypass, 0);
 }
 
-/* Postpones the next review and keeps the mode. */
+/* Called when the resolution is set. Postpones the next review. Without reviews,
+ * a lawn uses its blades. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
-    schedule_review(lawn, LAWN_TUNING_TRIAL);
-    set_mode(lawn, false, lawn->tuning.bypass, lawn->blades.stripe);
+    begin_count(lawn);
+    set_mode(lawn, lawn->tuning.bypass && lawn->resolution == 1,
+             lawn->blades.stripe);
 }
 
-/* A trial may begin at once, because it does not change where timers are
- * inserted. All other changes wait until the clock moves: lawn__set_bound()
- * sets lawn->wake to 0, so that the next lawn_mow() reviews the tuning.
- */
-void
-lawn__tuning_request_review(struct lawn *lawn)
+/* lawn__set_bound() sets lawn->wake to 0, so that the next lawn_mow() reviews
+ * the tuning. */
+static void
+request_review(struct lawn *lawn)
 {
-    uint64_t starts = lawn__count_starts(lawn) - lawn->tuning.seen_starts;
-    uint64_t misses = count_misses(lawn) - lawn->tuning.seen_misses;
-
-    schedule_review(lawn, LAWN_TUNING_TRIAL);
-    if (misses > starts / 2 && lawn->resolution == 1 && !lawn->tuning.bypass &&
-        !lawn->tuning.trial) {
-        set_mode(lawn, true, false, lawn->blades.stripe);
-    } else {
-        lawn->tuning.review_due = true;
-        lawn__set_bound(lawn, lawn->bound);
-    }
+    lawn->tuning.review_due = true;
+    lawn__set_bound(lawn, lawn->bound);
 }
 
+/* Returns whether the blades do not pay: most starts found none, or most of the
+ * blades have a single timer and most starts had to claim one. */
 static bool
-trial_failed(const struct lawn *lawn)
+are_blades_useless(const struct lawn *lawn)
 {
-    uint64_t starts = LAWN_TUNING_TRIAL - lawn->tuning.left;
-    uint64_t misses = count_misses(lawn) - lawn->tuning.seen_misses;
+    const struct lawn_tuning *tuning = &lawn->tuning;
+    uint64_t starts = lawn__count_starts(lawn) - tuning->seen_starts;
+    uint64_t misses = count_misses(lawn) - tuning->seen_misses;
+    uint64_t unqueued =
+        lawn__count_unqueued_starts(lawn) - tuning->seen_unqueued;
+    uint64_t least = (uint64_t)lawn->index.count * LAWN_TUNING_DEPTH;
 
-    return misses > starts / 2;
+    return unqueued > starts / 2 ||
+           (misses > starts / 2 && lawn_count(lawn) < least);
 }
 
-/* Returns whether most of a sample of blades contain timers. The number of
- * index entries is only an upper bound, since emptied blades keep theirs. */
-static bool
-is_table_full(const struct lawn *lawn)
-{
-    const struct lawn_blades *blades = &lawn->blades;
-    uint32_t step = blades->homes / LAWN_TUNING_SAMPLE | 1;
-    uint32_t seen = 0;
-    uint32_t live = 0;
-
-    if (lawn->index.count <= blades->homes / 4 * 3) {
-        return false;
-    }
-    for (uint32_t i = 0; i < blades->homes; i += step) {
-        seen++;
-        live += !lawn__list_empty(&blades->all[i].queue);
-    }
-    return live > seen / 4 * 3;
-}
-
-/* Called before the clock moves, if review_due is set. No review becomes due
- * before the end of a trial: the trial counts every start that lawn->starts and
- * lawn->misses count. */
+/* Called before the clock moves, if review_due is set. While the blades are
+ * bypassed, that means that they pay. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {
-    uint64_t blades = lawn->index.count;
-    uint64_t count = lawn_count(lawn);
-    bool few = blades <= lawn->blades.homes / LAWN_BLADES_STRIPES;
-    bool sparse = count < blades * LAWN_TUNING_DEPTH && is_table_full(lawn);
+    struct lawn_tuning *tuning = &lawn->tuning;
+    bool few = lawn->index.count <= lawn->blades.homes / LAWN_BLADES_STRIPES;
+    bool judge = count_misses(lawn) - tuning->seen_misses >= tuning->patience;
+    uint32_t stripe = lawn->blades.stripe;
 
-    LAWN_ASSERT(!lawn->tuning.trial ||
-                    lawn->tuning.left - 1 >= LAWN_TUNING_TRIAL,
-                "a trial was looked at before it was over");
-    lawn->tuning.many = count >= LAWN_TUNING_MANY;
-    if (lawn->resolution != 1) {
-        lawn__tuning_keep(lawn);
-    } else if (lawn->tuning.bypass) {
-        lawn__tuning_reset(lawn);
-    } else if (sparse || (lawn->tuning.trial && trial_failed(lawn))) {
-        schedule_review(lawn, LAWN_TUNING_BYPASS);
-        set_mode(lawn, false, true, 0);
+    tuning->many = lawn_count(lawn) >= LAWN_TUNING_MANY;
+    if (tuning->bypass) {
+        if (tuning->patience < LAWN_TUNING_PATIENCE) {
+            tuning->patience *= 2;
+        }
+        set_mode(lawn, false, 0);
+    } else if (judge && lawn->resolution == 1 && are_blades_useless(lawn)) {
+        set_mode(lawn, true, 0);
     } else {
-        schedule_review(lawn, lawn->tuning.trial ? LAWN_TUNING_PAUSE
-                                                 : LAWN_TUNING_TRIAL);
-        set_mode(lawn, false, false,
-                 few && lawn->tuning.many ? LAWN_BLADES_SPARE : 0);
+        if (lawn->resolution == 1) {
+            stripe = few && tuning->many ? LAWN_BLADES_SPARE : 0;
+        }
+        if (judge) {
+            begin_count(lawn);
+        }
+        set_mode(lawn, false, stripe);
+    }
+}
+
+/* Returns whether a TTL has a blade. If not, gives it a free one. */
+static bool
+find_or_reserve_blade(struct lawn *lawn, uint64_t ttl)
+{
+    struct lawn_blade *blade = lawn__blades_find(&lawn->blades, ttl, 0);
+
+    if (blade != NULL || ttl == LAWN_NEVER) {
+        return blade != NULL;
+    }
+    blade = lawn__blades_claim(&lawn->blades, ttl, 0);
+    if (blade != NULL) {
+        blade->ttl = ttl;
+    }
+    return false;
+}
+
+static void
+end_window(struct lawn *lawn)
+{
+    struct lawn_tuning *tuning = &lawn->tuning;
+    bool repeated = tuning->hits >= LAWN_TUNING_WINDOW / 4 * 3;
+
+    tuning->ttls += LAWN_TUNING_WINDOW - tuning->hits;
+    tuning->ttls -= tuning->ttls / LAWN_TUNING_AGE;
+    tuning->samples = 0;
+    tuning->hits = 0;
+    if (repeated && lawn_count(lawn) / LAWN_TUNING_DEPTH >= tuning->ttls) {
+        tuning->spacing = LAWN_TUNING_SPACING;
+        request_review(lawn);
+    } else if (tuning->early) {
+        tuning->early = false;
+    } else {
+        tuning->spacing = LAWN_TUNING_SPACING;
+        tuning->patience = LAWN_TUNING_PERIOD;
+    }
+}
+
+/* Called for some starts while the blades are bypassed. */
+static void
+take_sample(struct lawn *lawn, uint64_t ttl)
+{
+    struct lawn_tuning *tuning = &lawn->tuning;
+
+    schedule_misses(lawn, tuning->spacing);
+    tuning->many = lawn_count(lawn) >= LAWN_TUNING_MANY;
+    tuning->hits += find_or_reserve_blade(lawn, ttl != 0 ? ttl : 1);
+    if (++tuning->samples == LAWN_TUNING_WINDOW) {
+        end_window(lawn);
+    }
+}
+
+/* Called when lawn->starts reaches 0. */
+void
+lawn__tuning_count_start(struct lawn *lawn)
+{
+    schedule_starts(lawn, LAWN_TUNING_PERIOD);
+    if (!lawn->tuning.bypass) {
+        request_review(lawn);
+    }
+}
+
+/* Called when lawn->misses reaches 0, at a start with this TTL. */
+void
+lawn__tuning_count_miss(struct lawn *lawn, uint64_t ttl)
+{
+    if (lawn->tuning.bypass) {
+        take_sample(lawn, ttl);
+    } else {
+        schedule_misses(lawn, lawn->tuning.patience);
+        request_review(lawn);
     }
 }

@@ -1,25 +1,24 @@
 /* tuning.h - adapts a lawn to the TTLs in use.
  *
- * If a few TTLs have very many timers, several blades per TTL hide the latency
- * of memory (blades.h). If there are more TTLs than blades, many timers find no
- * blade, or share one with few others, and the table does not pay. So a lawn
- * reviews its counters from time to time and selects a mode:
+ * Blades pay if many timers share few TTLs. With very many timers, several
+ * blades per TTL hide the latency of memory (blades.h). With more TTLs, it is
+ * faster to insert all timers into the index. So a lawn selects a mode:
  *
- *   striped   few TTLs, many timers: 8 blades per TTL
+ *   bypassed  few timers per TTL: all timers are inserted into the index
  *   plain     one blade per TTL
- *   bypassed  more TTLs than blades: all timers are inserted into the index;
- *             the table is tried again later
+ *   striped   few TTLs, very many timers: 8 blades per TTL
  *
- * The criterion is the share of starts that miss: they find no blade of their
- * TTL. Starts of idle timers and misses are always counted. Restarts that find
- * their blade are not, because counting makes them 10 % slower. So if there
- * seem to be many misses, a trial begins, in which every start takes the slow
- * path and is counted.
+ * A lawn begins bypassed; or plain, if its options have a number of TTLs.
+ *
+ * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
+ * blade, but the timer does not use it. If most samples have a TTL with a blade
+ * and there are several timers per TTL, the lawn uses the blades. It gives them
+ * up if most starts find no blade, or if most blades have one timer.
  *
  * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
  * the same mode, so P4 holds. With a resolution above 1 they may be started at
- * different times, so the mode does not change.
+ * different times, so the mode does not change: it is plain or striped.
  */
 #ifndef LAWN_CORE_TUNING_H
 #define LAWN_CORE_TUNING_H
@@ -27,21 +26,28 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;      /* plus lawn->starts: the total */
-    uint64_t misses;      /* plus lawn->misses: the total */
-    uint64_t seen_starts; /* starts of idle timers at the last review */
-    uint64_t seen_misses; /* misses at the last review */
-    uint64_t left;        /* starts of all kinds until the end of the trial */
-    bool review_due;      /* review when the clock moves */
-    bool trial;
+    uint64_t starts;        /* plus lawn->starts: the total */
+    uint64_t misses;        /* plus lawn->misses: the total */
+    uint64_t seen_starts;   /* starts of idle timers when a count began */
+    uint64_t seen_misses;   /* misses then */
+    uint64_t seen_unqueued; /* starts without a blade then */
+    uint64_t patience;      /* misses in a count, before it is judged */
+    uint32_t ttls;          /* while bypassed: estimated number of TTLs */
+    uint32_t spacing;       /* starts per sample */
+    uint32_t samples;       /* in the current window */
+    uint32_t hits;          /* samples of a TTL with a blade */
+    bool early;             /* in the first window */
+    bool review_due;        /* review when the clock moves */
     bool bypass;
-    bool many; /* more running timers than fit in a cache */
+    bool direct; /* bypassed, with a resolution of 1 */
+    bool many;   /* more running timers than fit in a cache */
 };
 
-void lawn__tuning_reset(struct lawn *lawn);
+void lawn__tuning_init(struct lawn *lawn, bool bypass);
 void lawn__tuning_keep(struct lawn *lawn);
 void lawn__tuning_settle(struct lawn *lawn);
-void lawn__tuning_request_review(struct lawn *lawn);
+void lawn__tuning_count_start(struct lawn *lawn);
+void lawn__tuning_count_miss(struct lawn *lawn, uint64_t ttl);
 void lawn__tuning_review(struct lawn *lawn);
 
 #endif

@@ -40,7 +40,7 @@
 #define OPS_WORK_LEAST 448u
 #endif
 /* log2 of the starts that a lawn needs to change its tuning. */
-#if defined LAWN_TUNING_TRIAL
+#if defined LAWN_TUNING_PERIOD
 #define OPS_CHURN 9u
 #else
 #define OPS_CHURN 16u

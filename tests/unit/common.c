@@ -22,7 +22,7 @@ void
 scene_begin(struct scene *scene, enum ground ground)
 {
     static const struct lawn_options options[GROUNDS] = {
-        [BLADES] = {0},
+        [BLADES] = {.blades = 1024},
         [UNQUEUED] = {.blades = 16},
         [UNQUEUED_SMALL] = {.blades = 16, .slot_bits = 4},
     };

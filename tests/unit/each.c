@@ -293,7 +293,7 @@ move_twins(struct twins *twins, size_t blades, unsigned slot_bits,
 {
     uint64_t now = lawn_now(twins->lawn[0]);
     uint64_t next = lawn_next(twins->lawn[0]);
-    struct lawn_options options = {.blades = blades,
+    struct lawn_options options = {.blades = blades != 0 ? blades : 1024,
                                    .slot_bits = slot_bits,
                                    .resolution = resolution,
                                    .now = next < now ? next : now};
@@ -394,7 +394,7 @@ move_and_compare(const struct kind *kind, unsigned rounds)
 
     for (unsigned round = 0; round < rounds; round++) {
         begin_twins(&twins, kind, 77 + round);
-#if !defined LAWN_TUNING_TRIAL
+#if !defined LAWN_TUNING_PERIOD
         CHECK(!kind->striped || live_blades(twins.lawn[0]) > 2 * kind->ttls);
 #endif
         if (kind->striped) {

@@ -4,7 +4,7 @@
 #include "internal.h"
 
 /* Only with the default thresholds: see src/core/tuning.c. */
-#if !defined LAWN_TUNING_TRIAL
+#if !defined LAWN_TUNING_PERIOD
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,11 +34,11 @@ uses_blades(struct scene *s, uint64_t ttl)
 {
     uint64_t before = stats_of(s).unqueued_starts;
 
-    for (unsigned i = 0; i < 100; i++) {
+    for (unsigned i = 0; i < 16; i++) {
         start(s, 1, ttl);
     }
     CHECK(stop(s, 1));
-    return stats_of(s).unqueued_starts - before < 100;
+    return stats_of(s).unqueued_starts - before < 16;
 }
 
 TEST(few_ttls_of_very_many_timers_get_several_blades_each)
@@ -99,32 +99,28 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
     }
     review_tuning(&s);
     CHECK(!uses_blades(&s, 777));
-    for (unsigned i = 0; i < MANY; i++) {
-        CHECK(lawn_stop(s.lawn, &probes[i].timer));
-    }
-    for (unsigned i = 0; i < 65 * 4096; i++) {
+    for (unsigned i = 0; i < 4096; i++) {
         start(&s, 2, 500);
     }
     review_tuning(&s);
-    CHECK(uses_blades(&s, 777));
+    CHECK(uses_blades(&s, 500));
     scene_end(&s);
     free(probes);
 }
 
-/* Most TTLs have a blade, but with only ten timers: the index is just as
- * fast. */
-TEST(a_full_table_of_shallow_blades_is_given_up)
+/* Of a lawn that was made for that many TTLs. */
+TEST(blades_with_one_timer_each_are_given_up)
 {
-    enum { TTLS = 1900, EACH = 10 };
-    struct probe *probes = calloc(TTLS * EACH, sizeof(*probes));
+    enum { TTLS = 1024 };
+    struct probe *probes = calloc(TTLS, sizeof(*probes));
 
     CHECK(probes != NULL);
     struct scene s;
     scene_begin(&s, BLADES);
-    for (unsigned i = 0; i < TTLS * EACH; i++) {
-        start_probe(&s, &probes[i], 10000 + i % TTLS);
+    for (unsigned i = 0; i < TTLS; i++) {
+        start_probe(&s, &probes[i], 10000 + i);
     }
-    CHECK(stats_of(&s).unqueued_starts < 8192 - TTLS);
+    CHECK(stats_of(&s).live_blades > TTLS / 10 * 9);
     CHECK(uses_blades(&s, 10000));
     review_tuning(&s);
     CHECK(!uses_blades(&s, 10000));
@@ -214,42 +210,92 @@ TEST(ever_new_ttls_leave_the_blades_alone_after_a_long_quiet_time_too)
     scene_end(&s);
 }
 
-TEST(blades_that_were_left_empty_do_not_make_a_table_full)
+/* A lawn whose options have no number of TTLs begins without blades. */
+TEST(a_new_lawn_uses_blades_as_soon_as_it_sees_ttls_again)
 {
-    enum { TTLS = 120, LEFT = 40 };
-    static struct probe probes[TTLS];
-    struct lawn_options options = {.blades = 64};
+    enum { MANY = 1000 };
+    const unsigned ttls[] = {1, 20, 100};
+    const unsigned unqueued[] = {32, 100, MANY};
+
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
+        static struct probe probes[MANY];
+        struct scene s;
+
+        memset(probes, 0, sizeof(probes));
+        scene_begin_with(&s, NULL);
+        for (unsigned j = 0; j < MANY; j++) {
+            start_probe(&s, &probes[j], 100000 + j * 7919 % ttls[i]);
+            if (j % 32 == 31) {
+                mow_on(&s, lawn_now(s.lawn) + 1);
+            }
+        }
+        CHECK(stats_of(&s).unqueued_starts <= unqueued[i]);
+        for (unsigned j = 0; j < 10 * MANY; j++) {
+            start_probe(&s, &probes[j % MANY], 100000 + j * 7919 % ttls[i]);
+            mow_on(&s, lawn_now(s.lawn) + j % 32 / 31);
+        }
+        CHECK_EQ(stats_of(&s).live_blades, ttls[i]);
+        CHECK(uses_blades(&s, 777));
+        scene_end(&s);
+    }
+}
+
+TEST(a_new_lawn_of_ever_new_ttls_claims_no_blades)
+{
+    enum { MANY = 20000 };
+    struct probe *probes = calloc(MANY, sizeof(*probes));
+
+    CHECK(probes != NULL);
+    struct scene s;
+    scene_begin_with(&s, NULL);
+    start_odd(&s, probes, MANY, MANY, mow_on);
+    CHECK_EQ(stats_of(&s).live_blades, 0);
+    CHECK_EQ(stats_of(&s).unqueued_starts, MANY);
+    scene_end(&s);
+    free(probes);
+}
+
+TEST(a_lawn_forgets_the_number_of_ttls_that_it_had)
+{
+    enum { TIMERS = 1000, ODD = 300000, MORE = 200000 };
+    static struct probe probes[TIMERS];
+    struct scene s;
 
     memset(probes, 0, sizeof(probes));
+    scene_begin_with(&s, NULL);
+    start_odd(&s, probes, TIMERS, ODD, mow_on);
+    CHECK_EQ(stats_of(&s).live_blades, 0);
+    for (unsigned i = 0; i < MORE; i++) {
+        start_probe(&s, &probes[i % TIMERS], 5000000 + i % 7);
+        mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
+    }
+    CHECK_EQ(stats_of(&s).live_blades, 7);
+    scene_end(&s);
+}
+
+TEST(a_few_timers_of_a_ttl_each_stay_unqueued)
+{
     struct scene s;
-    scene_begin_with(&s, &options);
-    for (unsigned i = 0; i < TTLS; i++) {
-        start_probe(&s, &probes[i], 100000 + 37 * i);
+
+    scene_begin_with(&s, NULL);
+    for (unsigned i = 0; i < 20000; i++) {
+        start(&s, i % 60, 100000 + i % 60);
     }
-    CHECK(stats_of(&s).live_blades > 96);
-    for (unsigned i = LEFT; i < TTLS; i++) {
-        CHECK(lawn_stop(s.lawn, &probes[i].timer));
-    }
-    for (unsigned i = 0; i < 2000; i++) {
-        start(&s, 1, 100000);
-        CHECK(stop(&s, 1));
-    }
-    review_tuning(&s);
-    CHECK(uses_blades(&s, 100000));
+    CHECK_EQ(stats_of(&s).unqueued_starts, 20000);
     scene_end(&s);
 }
 
 /* However long that takes: timers of one TTL and one deadline stay in one
  * list. */
-TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
+TEST(a_lawn_without_blades_uses_none_until_the_clock_moves)
 {
-    enum { FIRST = 4096, MORE = 300000 };
-    struct probe *probes = calloc(FIRST, sizeof(*probes));
+    enum { ODD = 4096, MORE = 300000 };
+    struct probe *probes = calloc(ODD, sizeof(*probes));
 
     CHECK(probes != NULL);
     struct scene s;
-    scene_begin(&s, BLADES);
-    start_odd(&s, probes, FIRST, FIRST, mow_on);
+    scene_begin_with(&s, NULL);
+    start_odd(&s, probes, ODD, ODD, mow_on);
     uint64_t before = stats_of(&s).unqueued_starts;
     for (unsigned i = 0; i < MORE; i++) {
         start(&s, 1, 777);
@@ -263,28 +309,6 @@ TEST(a_lawn_that_is_alone_stays_so_until_the_clock_moves)
     CHECK(uses_blades(&s, 777));
     scene_end(&s);
     free(probes);
-}
-
-/* A trial makes all starts slow; no counter shows that. */
-TEST(a_trial_ends_though_nothing_misses_any_more)
-{
-    static struct probe probes[50];
-
-    memset(probes, 0, sizeof(probes));
-    struct scene s;
-    scene_begin(&s, BLADES);
-    for (unsigned i = 0; !s.lawn->tuning.trial; i++) {
-        CHECK(i < 20);
-        start_odd(&s, probes, COUNT(probes), 100, mow_on);
-    }
-    for (unsigned i = 0; i < 1200; i++) {
-        start_probe(&s, &probes[i % COUNT(probes)], 777);
-    }
-    CHECK(s.lawn->tuning.trial);
-    mow_on(&s, lawn_now(s.lawn) + 1);
-    CHECK(!s.lawn->tuning.trial);
-    CHECK(!s.lawn->tuning.bypass);
-    scene_end(&s);
 }
 
 /* As many starts as restarts. */
@@ -310,7 +334,7 @@ TEST(few_ttls_keep_their_blades_however_often_they_are_started)
     scene_end(&s);
 }
 
-/* Nearly all starts are restarts: only a trial shows that few starts miss. */
+/* Nearly all starts are restarts, which are not counted. */
 TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
 {
     enum { HOT = 1000, STARTS = 1000000 };

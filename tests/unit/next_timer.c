@@ -200,7 +200,7 @@ TEST(an_unqueued_timer_is_the_first_of_its_ttl_if_a_blade_has_younger_ones)
 /* In the middle of a list of later unqueued timers, all in one slot. */
 TEST(unqueued_timers_found_behind_others_are_the_first_in_their_order)
 {
-    struct lawn_options options = {.slot_bits = 4};
+    struct lawn_options options = {.blades = 1024, .slot_bits = 4};
     struct scene s;
 
     scene_begin_with(&s, &options);

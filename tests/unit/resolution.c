@@ -316,7 +316,7 @@ TEST(timers_keep_their_order_between_any_changes_of_resolution)
  * resolution, timers that are due before the blade's last one are unqueued. */
 TEST(blades_are_used_again_once_the_old_resolution_has_passed)
 {
-    struct lawn_options options = {.resolution = 1000};
+    struct lawn_options options = {.blades = 1024, .resolution = 1000};
     struct scene s;
 
     scene_begin_with(&s, &options);
@@ -349,7 +349,7 @@ TEST(blades_are_used_again_once_the_old_resolution_has_passed)
  * never shortens it. */
 TEST(a_blade_stays_sorted_through_several_changes_of_resolution)
 {
-    struct lawn_options options = {.resolution = 1000};
+    struct lawn_options options = {.blades = 1024, .resolution = 1000};
     struct scene s;
 
     scene_begin_with(&s, &options);

@@ -153,7 +153,7 @@ TEST(a_timer_earlier_than_the_last_of_its_blade_stays_off_it)
  * these. */
 TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
 {
-    struct lawn_options options = {.resolution = 100};
+    struct lawn_options options = {.blades = 1024, .resolution = 100};
     struct scene s;
 
     scene_begin_with(&s, &options);
@@ -175,7 +175,7 @@ TEST(a_deadline_is_not_rounded_but_may_be_as_late_as_a_rounded_one)
 /* P4: the order of 0 and 1, and that of 2 and 3. */
 TEST(a_timer_started_as_of_a_ttl_uses_its_blade_after_a_change_of_resolution)
 {
-    struct lawn_options options = {.resolution = 10};
+    struct lawn_options options = {.blades = 1024, .resolution = 10};
     struct scene s;
 
     scene_begin_with(&s, &options);
@@ -381,7 +381,7 @@ TEST(a_lawn_changes_its_tuning_by_timers_started_as_of_a_ttl)
             (void)mow(&s, now + chance(&seed) % 64);
         }
     }
-#if !defined LAWN_TUNING_TRIAL
+#if !defined LAWN_TUNING_PERIOD
     CHECK(s.lawn->tuning.bypass);
 #endif
     for (unsigned i = 0; i < PROBES; i++) {
@@ -551,7 +551,7 @@ TEST(start_as_finds_blades_for_all_ttls_of_a_large_lawn_with_stripes)
 {
     enum { TTLS = 2000 };
     struct lawn_timer *many = NULL;
-    struct lawn *lawn = striped(0, &many);
+    struct lawn *lawn = striped(1024, &many);
     struct lawn_timer timer = {0};
 
     for (uint64_t ttl = 1000; ttl < 1000 + TTLS; ttl++) {

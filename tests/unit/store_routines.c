@@ -350,7 +350,7 @@ TEST(a_store_lets_its_lawn_be_looked_at)
 {
     struct trial t;
 
-    trial_begin(&t, NULL);
+    trial_begin(&t, &(struct lawn_store_options){.lawn = {.blades = 8}});
     put(&t, "a", 10, "");
     put(&t, "b", 20, "");
     CHECK(drop(&t, "a"));
