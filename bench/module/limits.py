@@ -165,7 +165,7 @@ def bus_table():
 
 
 def costs_text(costs):
-    print("From these costs: " + ",\n".join(
+    print("The tables use these costs: " + ",\n".join(
         ", ".join("%s %.3g" % pair for pair in list(costs._asdict().items())[i:i + 5])
         for i in (0, 5)) + ".")
 
@@ -182,11 +182,11 @@ def shards_text(costs):
         "decides how long one of them is unavailable: a fork blocks it for %.2g s with 10 million "
         "events and for %.2g s with 100 million, and a new replica has no data for %.0f s or for "
         "%.0f s. **Ten million events per shard is a good size, a hundred million is not.** "
-        "`LAWN.PARTITION` has at most 16,384 partitions, the number of slots; with 10^10 events "
-        "that is 610,000 per key, and %.1f s during which two shards are blocked when its slot "
-        "moves." % (1e10 * costs.bytes * SPARE * (1 + REPLICAS) / GIB / 1024,
-                    costs.fork_us / 100, costs.fork_us / 10, resync(costs, 1e7),
-                    resync(costs, 1e8), 1e10 / PARTITIONS * costs.move_us / 1e6))
+        "`LAWN.PARTITION` has at most 16,384 partitions, the number of slots. With 10^10 events, "
+        "each key has 610,000, and moving its slot blocks two shards for %.1f s."
+        % (1e10 * costs.bytes * SPARE * (1 + REPLICAS) / GIB / 1024,
+           costs.fork_us / 100, costs.fork_us / 10, resync(costs, 1e7),
+           resync(costs, 1e8), 1e10 / PARTITIONS * costs.move_us / 1e6))
 
 
 def rates_text(costs):

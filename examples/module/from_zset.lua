@@ -10,7 +10,7 @@
 -- a member, the event is kept and the member is removed.
 --
 -- A member without a field in HASH stays in ZSET: its producer may be about to write the
--- field. If the first thousand members have none, the call fails.
+-- field. A call that reads a thousand such members or more, and no others, fails.
 local zset, key, hash = KEYS[1], KEYS[2], KEYS[3]
 local unit, count = tonumber(ARGV[1]), tonumber(ARGV[2])
 local ORPHANS = 1000

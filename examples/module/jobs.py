@@ -64,8 +64,8 @@ def is_passing(error):
 
 
 def connect(url):
-    # The timeout is longer than BLOCK: no worker gets a job that is sent after the
-    # timeout, until its lease ends.
+    # The timeout must be longer than BLOCK: a job that arrives after the timeout is
+    # lost until its lease ends.
     options = {'decode_responses': True, 'socket_timeout': 5}
     server = redis.Redis.from_url(url, **options)
     if server.info('cluster').get('cluster_enabled'):
@@ -246,8 +246,8 @@ class Worker:
 
 
 def add(server, options):
-    # The first job creates the key and sets the dead letter stream. The name has a
-    # hash tag, because in a cluster both must be in the same slot.
+    # Creates the key if needed. In a cluster, the key and the stream must be in one
+    # slot, so the default of --key has a hash tag.
     server.execute_command('LAWN.SINK', options.key, 'NONE',
                            'DEADLETTER', options.key + ':dead')
     when = ('DELAY', options.delay) if options.at is None else \
