@@ -187,16 +187,17 @@ plan_queues(struct top *top, struct top_node *node)
         return;
     }
     node->plan = plan;
+    size_t end = 0; /* shown queues before this index are in the plan */
     for (size_t i = 0; most < count && i < count; i++) {
         if (node->queues.list[i]->shown && node->planned < most / 2) {
             plan[node->planned++] = node->queues.list[i];
+            end = i + 1;
         }
     }
-    size_t shown = node->planned;
     for (size_t i = 0; i < count && node->planned < most; i++) {
-        struct top_queue *queue =
-            node->queues.list[node->turn++ % node->queues.count];
-        if (shown == 0 || !queue->shown) {
+        size_t at = node->turn++ % count;
+        struct top_queue *queue = node->queues.list[at];
+        if (at >= end || !queue->shown) {
             plan[node->planned++] = queue;
         }
     }

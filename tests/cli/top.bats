@@ -413,6 +413,18 @@ END
         /^LAWN.INFO/ && ++asked > 1000 { exit 1 }' "$commands"
 }
 
+@test "shown queues are asked in turn if there are too many" {
+    serve many
+    "$lawn" top --timeout 60 --every 0.05 --json --keys 4000 "$url" >objects &
+    # Each queue is asked, and later asked again though it is shown.
+    again() {
+        [ "$(grep -o '^LAWN.INFO .*' "$commands" | sort | uniq -c |
+            awk '$1 >= 3' | wc -l)" -eq 5000 ]
+    }
+    until_true again
+    ends
+}
+
 @test "a server that disconnects is reported, and asked again" {
     serve leaves
     "$lawn" top --timeout 60 --every 0.05 "$url" >tables &
