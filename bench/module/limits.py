@@ -126,7 +126,7 @@ def table(*head):
 
 
 def shards_table(costs):
-    table("events", "shards", "events a shard", "memory of their master, GiB",
+    table("events", "shards", "events a shard", "memory of a master, GiB",
           "of the cluster, GiB", "keys a shard", "to move one, s", "fork, s",
           "first copy to a replica, s")
     for timers in TIMERS:

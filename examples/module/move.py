@@ -15,10 +15,10 @@ dead ones; repeating ones that are due, because their later times would change; 
 whose id is used by another event at the target. They are printed and counted; run the
 program again later. Let producers push to the new keys first; consumers can wait for both.
 
-An event is pushed to the target before it is canceled at the source, so none is lost if
-this program fails. If a client took or changed the event at the source in between, move.py
-cancels it at the target instead. The event is delivered twice only if a client at the
-target took it before that.
+An event is pushed to the target before it is canceled at the source. If this program is
+interrupted, no event is lost, but one may be in both keys until the next run. If a client
+took or changed the event at the source in between, move.py cancels it at the target, unless
+a client there took it before: then it is delivered twice.
 """
 import binascii
 import sys
