@@ -240,8 +240,8 @@ const struct command command_lawn[] = {
      commands_table_scan, NULL},
     {"LAWN.INFO", commands_info, "readonly", 2, true, "RO",
      "Returns the contents and statistics of a key.",
-     "O(t) for t delays in use, and O(k) for k events that have become due, "
-     "at most 1000",
+     "O(lawn.max-ttls), and O(k) for k events that have become due, at most "
+     "1000",
      "0.1.0", commands_table_key, NULL},
     {"LAWN.CONFIG", commands_config, "write", -3, true, "RW ACCESS UPDATE",
      "Returns or changes the settings of a key.", "O(1)", "0.1.0",
