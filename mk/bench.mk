@@ -111,10 +111,10 @@ benchmarks: ## measure the tables of docs/BENCHMARKS.md and write them; an hour
 benchmarks-clean: ## remove the measurements of `make benchmarks`
 	@rm -rf build/benchmarks
 
-bench-cli: ## compare the filters with awk and check their limits: LINES=10000000 KEYS=1000000 RUNS=3
+bench-cli: ## compare the filters with awk and check their limits: LINES=10000000 KEYS=1000000 RUNS=3 SAVE=
 	@tools/deps bench-cli
 	+@$(MAKE) --no-print-directory build/lawn
-	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
+	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' SAVE='$(SAVE)' tools/bench-cli
 
 bench-module: ## compare the module with other ways to delay jobs and check its limits: SERVER=both QUICK= REALTIME= PARTS= SAVE=
 	@tools/deps bench-module
