@@ -103,10 +103,18 @@ bench: ## the whole benchmark, hours: build/bench.json, build/bench.html
 	@build/lawn-bench --instructions --json --report build/bench.html >build/bench.json
 	@echo 'see build/bench.html; the data is in build/bench.json'
 
-bench-cli: ## compare the filters with awk and check their limits: LINES=10000000 KEYS=1000000 RUNS=3
+benchmarks: ## measure the tables of docs/BENCHMARKS.md and write them; an hour
+	@tools/deps bench
+	+@$(MAKE) --no-print-directory all
+	@tools/benchmarks
+
+benchmarks-clean: ## remove the measurements of `make benchmarks`
+	@rm -rf build/benchmarks
+
+bench-cli: ## compare the filters with awk and check their limits: LINES=10000000 KEYS=1000000 RUNS=3 SAVE=
 	@tools/deps bench-cli
 	+@$(MAKE) --no-print-directory build/lawn
-	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' tools/bench-cli
+	@LAWN=build/lawn LINES='$(LINES)' KEYS='$(KEYS)' RUNS='$(RUNS)' SAVE='$(SAVE)' tools/bench-cli
 
 bench-module: ## compare the module with other ways to delay jobs and check its limits: SERVER=both QUICK= REALTIME= PARTS= SAVE=
 	@tools/deps bench-module
@@ -114,4 +122,4 @@ bench-module: ## compare the module with other ways to delay jobs and check its 
 	@tools/bench-module --server '$(SERVER)' $(if $(QUICK),--quick) $(if $(REALTIME),--realtime) \
 	    $(if $(PARTS),--only '$(PARTS)') $(if $(SAVE),--save '$(SAVE)')
 
-.PHONY: gate bench bench-cli bench-module
+.PHONY: gate bench benchmarks benchmarks-clean bench-cli bench-module
