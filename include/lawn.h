@@ -46,9 +46,9 @@
  * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now, except those that
- *       callbacks started at the last tick; lawn_next() never returns a time
- *       after the earliest deadline, and lawn_next_exact() returns that
+ *       not halted, no running timer has a deadline <= now, except timers that
+ *       callbacks started at time LAWN_NEVER - 1; lawn_next() never returns a
+ *       time after the earliest deadline, and lawn_next_exact() returns that
  *       deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
@@ -67,7 +67,7 @@
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
  *       most 448 index entries; lawn_next_timer() examines at most 448, not
- *       counting those of blades whose first timer was stopped or restarted.
+ *       counting blades whose first timer was stopped or restarted.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -169,8 +169,8 @@ struct lawn_counters {
                                  starts == stops + fires + count */
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
-    uint64_t moved;           /* index entries moved, or removed because their
-                                 blade is empty */
+    uint64_t moved;           /* index entries moved, and empty blades removed
+                                 from the index */
     uint64_t touched_idle;    /* maximum number of entries processed by a mow
                                  that fired no timer, or by lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
@@ -262,23 +262,23 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * A lawn stops using blades after some thousand starts of which most found no
- * blade of their TTL. Each call of this function restarts that count; do not
- * call it every few hundred starts. */
+ * A lawn counts starts, and stops using blades if most of some thousand found
+ * no blade of their TTL. Each call of this function resets the count: calling
+ * it every few hundred starts prevents the change. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
  * LAWN_NEVER if no timer is running. Examines at most 448 index entries [P8].
  * If these are not enough to find the earliest deadline, returns an earlier
  * time; that can happen after timers with the earliest deadlines were stopped.
- * O(1): usually no entry is examined if the earliest timer is the same as in
- * the last call.
+ * O(1). Usually examines no entry if the earliest timer is the same as in the
+ * last call.
  *
  * A program that sleeps until the returned time and then mows never wakes too
  * late, and only a few times too early. It does not wake twice for the same
  * time: after a mow that left no due timer, the returned time is later than the
- * now of that mow, unless a timer due at once was started since then, by
- * lawn_start_as() or at the last tick. */
+ * now of that mow. Exceptions: lawn_start_as() and starts at the last tick can
+ * make a timer due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
@@ -288,12 +288,11 @@ uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
  * If P4 allows several timers to fire first, returns any of them. Examines at
- * most 448 index entries, plus outdated ones [P8]: those of blades whose first
- * timer was stopped or restarted. If this limit is reached, returns the
- * earliest timer found; if its deadline equals lawn_next(), no timer is
- * earlier. The cost is that of lawn_next(), plus O(1) for each outdated entry:
- * O(blades) in the worst case. The timer remains running; to evict it, stop it.
- */
+ * most 448 index entries, plus outdated ones [P8]: blades whose first timer was
+ * stopped or restarted. If this limit is reached, returns the earliest timer
+ * found; if its deadline equals lawn_next(), no timer is earlier. The cost is
+ * that of lawn_next(), plus O(1) for each outdated entry: O(blades) in the
+ * worst case. The timer remains running; to evict it, stop it. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
@@ -344,11 +343,12 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * the current time to lawn_set_now() before the starts. In a callback, a
  * deadline <= lawn_now() counts as lawn_now() + 1 [P6].
  *
- * The timer is also unqueued (a) if lawn_start() would set an earlier deadline
- * for ttl, and usually (b) if a timer of this TTL with a later deadline is
- * running. Exception to P4: the timer may fire before timers of the same TTL
- * and deadline that were started at an earlier lawn_now(); in case (b) also
- * before those started at the same lawn_now(). */
+ * The timer is also unqueued (a) if the deadline is later than lawn_start()
+ * would set for ttl, and usually (b) if a timer of this TTL with a later
+ * deadline is running. Exception to P4: a timer started by this function may
+ * fire before timers of the same TTL and deadline that were started at an
+ * earlier lawn_now(); in case (b) also before those started at the same
+ * lawn_now(). */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 

@@ -10,8 +10,8 @@
  *
  * GLib waits for whole milliseconds: timers fire up to one millisecond late.
  *
- * Timers also fire in a nested main loop, unless the callback of a timer of the
- * same lawn_loop runs it. Link with -llawn_glib -llawn -lglib-2.0.
+ * Timers also fire in a nested main loop, unless a callback of their lawn_loop
+ * runs the nested loop. Link with -llawn_glib -llawn -lglib-2.0.
  */
 #ifndef LAWN_GLIB_H
 #define LAWN_GLIB_H

@@ -38,11 +38,11 @@
  * Call them on the thread that runs the host. The host may be stopped and run
  * again.
  *
- * The wake-up is a single timer of the host, which serves all timers of the
- * loop [L2]. It is active only while a timer is running, so it does not keep an
- * idle host running. How late timers fire depends on the host. libuv, libevent,
- * libev and GLib do not count the time while the machine is suspended. In these
- * hosts, timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
+ * A single timer of the host, the wake-up, serves all timers of the loop [L2].
+ * It is active only while a timer is running, so it does not keep an idle host
+ * running. How late timers fire depends on the host. libuv, libevent, libev and
+ * GLib do not count the time while the machine is suspended. In these hosts,
+ * timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
  * duration of a suspension, unless the program calls lawn_loop_turn() after it.
  * If this matters, watch the lawn_loop_fd() of a loop of lawn_loop_new()
  * instead.
@@ -101,9 +101,9 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
- * timer waits for the next turn [L5] and gets a new deadline, which P4 and
- * lawn_loop_deadline() use. For the first 16 such timers of a turn, the new
- * deadline is the time that the turn last read from the clock, so they fire in
+ * timer waits for the next turn [L5] and gets a new deadline. P4 and
+ * lawn_loop_deadline() use this deadline. For the first 16 such timers of a
+ * turn, it is the time that the turn last read from the clock, so they fire in
  * the next turn even if the clock does not advance. For others, it is the next
  * tick. The field due has the exact time of the period.
  *

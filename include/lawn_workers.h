@@ -71,8 +71,8 @@
  * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL if its worker first
- *     processes the start of a timer that was started later.
+ *   - Such a timer may be late by up to 1/1024 of its TTL if another timer,
+ *     started later, reaches the lawn before it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -81,8 +81,8 @@
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; false means that the
- *       start has ended or is ending in another way, or that the stop counts as
- *       done before a concurrent start.
+ *       start has ended or is ending in another way, or that a start is in
+ *       progress on another thread and the stop counts as done before it.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
