@@ -173,8 +173,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: CONTENDER/OPERATION, such as lawn/start; "
              "OPERATION is start, stop, restart, idle or fire, which run in a "
-             "loop; or last, which replays the --trace once; a separate "
-             "function replays its last --n events",
+             "loop; or last, which replays the --trace once, its last --n "
+             "events in the function play_last_block",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

@@ -51,8 +51,8 @@ static const struct options_verb completion_table_verb = {
                "separated by\n"
                "tabs, are: verb, \"own\" or \"common\", letter, name, name of "
                "the value,\n"
-               "default, value of an option that is given without one, "
-               "accepted words,\n"
+               "default, value that applies if the option has none, accepted "
+               "words,\n"
                "help text.\n",
     .example = "lawn completion table | cut -f 1,4",
     .run = write_script,
