@@ -99,7 +99,7 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
  * timers of the striped TTLs with an entry in this slot: at most as many timers
- * as this mow may fire. Called once per tick. */
+ * as this mow may fire. Called at most once per tick. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -320,8 +320,8 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
 }
 
 /* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
- * last timer of each list in turn, so that the processor loads several at once.
- * Returns the number of timers. */
+ * last timer of each list in turn, to load several at once. Returns the number
+ * of timers. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
