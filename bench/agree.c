@@ -77,9 +77,9 @@ struct agree {
     /* The timers that were due when the mow began, sorted by deadline, TTL and
      * start. Those before due[done] are not due any more. Timers with the same
      * TTL and deadline form a group, which has consecutive places. group[i] is
-     * the first place of the group of due[i]. group_done[] is used at first
-     * places only: timers of the group that begins at g are not due any more
-     * if their place is less than group_done[g]. */
+     * the first place of the group of due[i]. If a group begins at place g,
+     * its timers before place group_done[g] are not due any more; other
+     * elements of group_done[] are unused. */
     struct agree_timer **due;
     uint32_t *group;
     uint32_t *group_done;

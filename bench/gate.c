@@ -56,7 +56,7 @@
 #define GATE_T_B5 100000u /* for B5 only */
 #define GATE_TOUCHED 512u /* B6: 8 * 8 + 448 */
 #define GATE_SLOWEST 4    /* B9 */
-/* A run of B9 is not given up because the machine is busy. */
+/* Long, so that a busy machine does not end a run of B9. */
 #define GATE_LIMIT UINT64_C(600000000000)
 
 /* The terms of a geometric mean. */

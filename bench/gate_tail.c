@@ -91,8 +91,7 @@ disturb(struct tail *tail, size_t many)
 }
 
 /* Stops all timers except every 1000th, so that most index entries are stale.
- * Mows in jumps of up to `jump` ticks until the slots of all of them were
- * opened. */
+ * Mows in jumps of up to `jump` ticks until all deadlines have passed. */
 static void
 make_stale(struct tail *tail, uint64_t jump)
 {

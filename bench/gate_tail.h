@@ -18,7 +18,7 @@
 double gate_tail_lived(size_t timers, uint64_t ttls, size_t budget);
 
 /* The same for timers that are all in one far slot, and whose earliest one was
- * stopped. The caller sleeps until lawn_next(), until all have fired. */
+ * stopped. Mows at the results of lawn_next() until all have fired. */
 double gate_tail_crowded(size_t timers, size_t budget);
 
 /* The same for timers that each have their own TTL. The deadlines are so far

@@ -84,7 +84,7 @@ play_fire_block(struct run *run)
     return fired < LOOP_FIRES ? 0 : fired;
 }
 
-/* Includes the timers that are due at the times of the events. */
+/* Plays the last events, and fires the timers due at their times. */
 __attribute__((noinline)) static size_t
 play_last_block(struct run *run, size_t from)
 {

@@ -176,7 +176,7 @@ struct queue *queue_copy(const struct queue *queue);
 void queue_set_now(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
 /* Returns the time at which the next event is due or was due, or a lease ends;
- * LAWN_NEVER if there is none. Dead events do not count. O(1); after the next
+ * LAWN_NEVER if there is none. Dead events do not count. O(1); if the earliest
  * event was removed, O(delays with events due soon after it). */
 uint64_t queue_next(struct queue *queue);
 
@@ -287,9 +287,9 @@ bool queue_first(struct queue *queue, struct queue_event *out);
 
 /* Visits all events: dead, ready, waiting and leased ones, in order of time,
  * except that events on a lawn are in the order of lawn_each(). alone is set if
- * an event is on no blade, for any reason. A queue prepared with
- * queue_restore() to which the events are added in this order delivers them in
- * the same order as this queue. Returns false if visit returned false. */
+ * an event is on no blade, for any reason. If the events are added in this
+ * order to a queue prepared with queue_restore(), it delivers them in the same
+ * order. Returns false if visit returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 

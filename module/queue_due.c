@@ -33,9 +33,9 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. No timer may be started on a lawn with
- * a deadline before its mowing position, which is neither after `then` nor
- * after the next deadline. So mown is set to the earlier of these two times. */
+ * time. `left`: more events may be due. No timer may be started with a
+ * deadline before the lawn's mowing position. That position is neither after
+ * `then` nor after the next deadline, so mown is the earlier of the two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {

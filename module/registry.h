@@ -35,8 +35,8 @@ uint64_t registry_next(void);
  * were set for times that had passed already are returned in the order in which
  * they were set. Returns false if there is none. name is valid until the next
  * call of any function here. If the clock was set back, now may be earlier than
- * in the last call. A database in which keys are set after that is sorted
- * again, once, when the first of them is due. */
+ * in the last call. If keys are set after that, their database is sorted again,
+ * once, when the first of them is due. */
 bool registry_pop(uint64_t now, int *db, struct bytes *name, uint64_t *when);
 
 /* O(D) */

@@ -113,8 +113,8 @@ start_own(void *self, struct object *object, uint64_t ttl)
     }
 }
 
-/* A timer must not be reused before the kernel has reported its removal; here
- * hundreds of others, and a round, are in between. */
+/* A timer must not be reused before the kernel has reported its removal: the
+ * benchmark first uses hundreds of others, and runs a round. */
 static bool
 stop_own(void *self, struct object *object)
 {

@@ -101,8 +101,8 @@ static const char script_end[] =
     "}\n"
     "complete -F _{stem} {command}\n";
 
-/* Prints the verb's options as they are typed, or only those that have their
- * value in the next word. */
+/* Prints the verb's options, with dashes. If valued is true, prints only those
+ * that have their value in the next word. */
 static void
 put_options(const struct options_verb *verb, bool valued)
 {

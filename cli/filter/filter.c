@@ -509,8 +509,8 @@ open_inputs(struct filter *filter)
     return true;
 }
 
-/* Opens standard streams that are closed, such that using them fails. Otherwise
- * a file that is opened later would take their descriptor. */
+/* Opens closed standard streams in the wrong mode, so that using them fails.
+ * Otherwise a file that is opened later would take their descriptor. */
 static bool
 open_standard_streams(void)
 {

@@ -98,8 +98,8 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 }
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
- * timers of the striped TTLs with an entry in this slot. Runs once per tick,
- * and for about as many timers as this mow may fire. */
+ * timers of the striped TTLs with an entry in this slot: at most as many timers
+ * as this mow may fire. Called at most once per tick. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -320,8 +320,8 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
 }
 
 /* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
- * last timer of each list in turn, for the same reason. Returns the number of
- * timers. */
+ * last timer of each list in turn, to load several at once. Returns the number
+ * of timers. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
@@ -435,8 +435,8 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     return true;
 }
 
-/* Opens slots that will be needed soon: on each level the one of the base and
- * the next one. If the work does not suffice, the next mow continues. */
+/* Opens slots that will be needed soon: on each level the slot of the base
+ * and the next one. If the work does not suffice, the next mow continues. */
 LAWN_NOINLINE static void
 prepare_slots(struct lawn_mowing *mowing)
 {

@@ -7,8 +7,8 @@
 #if !defined LAWN_TUNING_PERIOD
 #define LAWN_TUNING_PERIOD 1024u
 #endif
-/* If a lawn that gave up its blades soon uses them again, restarts had found
- * their blades. They are not counted, because that makes them 10 % slower. So
+/* Restarts that find their blade are not counted, because that makes them 10 %
+ * slower. So a lawn may give up blades that pay, and soon use them again. Then
  * the next count lasts twice as long, up to this. */
 #define LAWN_TUNING_PATIENCE (1024u * LAWN_TUNING_PERIOD)
 /* Samples per decision, of which three in four must be hits. */
@@ -103,8 +103,8 @@ lawn__tuning_init(struct lawn *lawn, bool bypass)
     set_mode(lawn, bypass, 0);
 }
 
-/* Called when the resolution is set. Postpones the next review. Without reviews,
- * a lawn uses its blades. */
+/* Called when the resolution is set. Postpones the next review. With a
+ * resolution above 1, the lawn uses its blades. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
@@ -139,7 +139,7 @@ are_blades_useless(const struct lawn *lawn)
 }
 
 /* Called before the clock moves, if review_due is set. While the blades are
- * bypassed, that means that they pay. */
+ * bypassed, it is set only if they pay. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {

@@ -277,10 +277,10 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
     return lawn_deadline(&timer->timer);
 }
 
-/* Sets timer->due to the due time of the period for which a fixed-rate timer
- * fires, and starts the timer for the next period [L4 L5]. Returns the due time
- * of the first period since the last callback; it is earlier than timer->due if
- * periods are skipped. */
+/* Called when a fixed-rate timer fires. Sets timer->due to the due time of the
+ * last period that the callback covers, and starts the timer for the next one
+ * [L4 L5]. Returns the due time of the first covered period, which is earlier
+ * if periods are skipped. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
