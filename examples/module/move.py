@@ -13,7 +13,8 @@ Times, payloads, repetition and TRIES are kept, but not the number of leases so 
 that are already due are due at the target at once. These events are not moved: leased and
 dead ones; repeating ones that are due, because their later times would change; and those
 whose id is used by another event at the target. They are printed and counted; run the
-program again later. Let producers push to the new keys first; consumers can wait for both.
+program again later. Let producers push to the new keys first; consumers can serve old and
+new keys.
 
 An event is pushed to the target before it is canceled at the source. If this program is
 interrupted, no event is lost, but one may be in both keys until the next run. If a client
