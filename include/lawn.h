@@ -46,10 +46,9 @@
  * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now, except timers that
- *       callbacks started at time LAWN_NEVER - 1; lawn_next() never returns a
- *       time after the earliest deadline, and lawn_next_exact() returns that
- *       deadline.
+ *       not halted, no running timer has a deadline <= now; lawn_mow() lists an
+ *       exception at the last tick; lawn_next() never returns a time after the
+ *       earliest deadline, and lawn_next_exact() returns that deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
@@ -134,11 +133,11 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
-     * default 1024. For each, the lawn allocates two blades in 76 bytes. Up to
-     * this number almost every TTL gets a blade. Timers of further TTLs are
+     * default 1024. For each TTL, the lawn allocates two blades of 38 bytes. Up
+     * to this number almost every TTL gets a blade. Timers of further TTLs are
      * unqueued: they cost as much as in a hierarchical timing wheel. If the
-     * field is set, the lawn uses blades from the first start; otherwise as
-     * soon as it finds that most TTLs repeat. */
+     * field is set, the lawn uses blades from the first start; otherwise it
+     * first waits until most TTLs repeat. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -236,8 +235,10 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  *
  * The time is set even if due timers remain. If the argument now is before
  * lawn_now(), the time does not change, and the timers due at that earlier time
- * fire. LAWN_NEVER counts as the last tick. A timer that a callback starts at
- * the last tick is due at that tick, but fires in the next mow. */
+ * fire. LAWN_NEVER counts as the last tick.
+ *
+ * Exception to P2: a timer that a callback starts at the last tick is due at
+ * once, but fires in the next mow [P6 P9]. */
 size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
                 lawn_fire_fn *fire, void *arg);
 
@@ -246,8 +247,8 @@ size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
  * O(1). A callback that reads a clock can thus limit the duration of a mow. */
 void lawn_halt(struct lawn *lawn);
 
-/* Sets the time without firing timers. A now before lawn_now() is ignored.
- * O(1). */
+/* Sets the time to now without firing timers. Does nothing if now is before
+ * lawn_now(). O(1). */
 void lawn_set_now(struct lawn *lawn, uint64_t now);
 
 /* Returns the time of the lawn. O(1). */
@@ -262,9 +263,9 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * A lawn counts starts, and stops using blades if most of some thousand found
- * no blade of their TTL. Each call of this function resets the count: calling
- * it every few hundred starts prevents the change. */
+ * With a resolution of 1, a lawn may stop using its blades: if most starts, and
+ * at least 1,024, found no blade of their TTL. Each call of this function
+ * resets this count. Calls every few hundred starts thus prevent the change. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -277,8 +278,8 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * A program that sleeps until the returned time and then mows never wakes too
  * late, and only a few times too early. It does not wake twice for the same
  * time: after a mow that left no due timer, the returned time is later than the
- * now of that mow. Exceptions: lawn_start_as() and starts at the last tick can
- * make a timer due at once. */
+ * argument now of that mow. Exceptions: lawn_start_as() and starts at the last
+ * tick can make a timer due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
@@ -330,25 +331,27 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
- * started with ttl at time deadline - ttl. With a ttl of 0 or LAWN_NEVER the
- * timer is unqueued. The deadline is not rounded to the resolution; LAWN_NEVER
- * counts as the last tick. O(1) in the worst case.
+ * started with ttl at time deadline - ttl. The deadline is not rounded to the
+ * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
  * If the deadline is in the past, the timer fires in the next mow, before
- * timers with later deadlines. The mowed time is the time up to which mows have
- * processed the index. It begins as the now of the options, and is at least the
- * deadline of the last timer that fired and at most lawn_now(). A deadline
- * before the mowed time counts as the mowed time. So to load timers of which
- * some are overdue, create the lawn with the earliest deadline as now, and pass
- * the current time to lawn_set_now() before the starts. In a callback, a
- * deadline <= lawn_now() counts as lawn_now() + 1 [P6].
+ * timers with later deadlines. A deadline before the mowed time counts as the
+ * mowed time, which is the time up to which mows have processed the index. In a
+ * new lawn, the mowed time is options.now. Later it is between the deadline of
+ * the last timer that fired and lawn_now(). In a callback, a deadline <=
+ * lawn_now() counts as lawn_now() + 1 [P6].
  *
- * The timer is also unqueued (a) if the deadline is later than lawn_start()
- * would set for ttl, and usually (b) if a timer of this TTL with a later
- * deadline is running. Exception to P4: a timer started by this function may
- * fire before timers of the same TTL and deadline that were started at an
- * earlier lawn_now(); in case (b) also before those started at the same
- * lawn_now(). */
+ * To load timers of which some are overdue, set options.now to the earliest
+ * deadline and create the lawn. Then call lawn_set_now() with the current time,
+ * and start the timers.
+ *
+ * The timer is unqueued if ttl is 0 or LAWN_NEVER, or if the deadline is later
+ * than lawn_start() would set for ttl. It is usually unqueued if a timer of
+ * this TTL with a later deadline is running.
+ *
+ * Exception to P4: the timer may fire before timers of the same TTL and
+ * deadline that were started at an earlier lawn_now(). In the last case above,
+ * it may also fire before those started at the same lawn_now(). */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 

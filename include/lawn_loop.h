@@ -44,8 +44,8 @@
  * GLib do not count the time while the machine is suspended. In these hosts,
  * timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
  * duration of a suspension, unless the program calls lawn_loop_turn() after it.
- * If this matters, watch the lawn_loop_fd() of a loop of lawn_loop_new()
- * instead.
+ * If this matters, use no adapter: create the loop with lawn_loop_new() and
+ * watch its lawn_loop_fd().
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
  * clock set in the options must count nanoseconds; arm is ignored; the
@@ -77,10 +77,10 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; it is set again only if it has occurred,
- *       its time has passed, or the earliest deadline is now before its time.
- *   L3  Budget: a turn ends after the callback that used up its budget, in
- *       timers or in time; the remaining due timers fire first in the next
+ *       deadline or an earlier time; the loop sets another one only if this
+ *       wake-up has occurred, is overdue or is after the earliest deadline.
+ *   L3  Budget: a turn ends after the callback that used up the budget of
+ *       timers or of time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
  *       n-th period, from 0, is due exactly at first + n * period, however late
@@ -101,11 +101,14 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
- * timer waits for the next turn [L5] and gets a new deadline. P4 and
- * lawn_loop_deadline() use this deadline. For the first 16 such timers of a
- * turn, it is the time that the turn last read from the clock, so they fire in
- * the next turn even if the clock does not advance. For others, it is the next
- * tick. The field due has the exact time of the period.
+ * timer waits for the next turn [L5]. It gets a new deadline, which P4 and
+ * lawn_loop_deadline() use:
+ *   - For the first 16 such timers of a turn: the time that the turn last read
+ *     from the clock. So they fire in the next turn even if the clock does not
+ *     advance.
+ *   - For others: the next tick.
+ *
+ * The field due has the exact time of the period.
  *
  * THREADS
  *
@@ -171,12 +174,12 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
- * previous one. when is the time on the loop's clock at which the host must
- * call lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means
- * that no wake-up is needed. The loop calls this function as required by L2: at
- * the end of a turn, and when a timer is started or stopped outside of a turn.
- * On the loop, the callback may call only lawn_loop_now() and
- * lawn_loop_update(). */
+ * previous one. The argument when is the time on the loop's clock at which the
+ * host must call lawn_loop_woken(). A time in the past means at once;
+ * LAWN_NEVER means that no wake-up is needed. The loop calls this function as
+ * required by L2: at the end of a turn, and when a timer is started or stopped
+ * outside of a turn. On the loop, the callback may call only lawn_loop_now()
+ * and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -187,8 +190,8 @@ struct lawn_loop_options {
      * fixed rate. */
     struct lawn_options lawn;
 
-    /* Limits of a turn: the number of timers, default 1024, and its duration in
-     * ticks, default no limit. */
+    /* Limits of a turn: the number of timers (default 1024) and the duration in
+     * ticks (default: no limit). */
     size_t budget;
     uint64_t budget_time;
 
@@ -235,13 +238,15 @@ void lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t deadline);
 
-/* Starts a timer, or restarts a running one, so that it fires periodically. It
- * is first due after one period, or at the time first. A period of 0 counts as
- * one tick. O(1) in the worst case.
+/* Starts a timer, or restarts a running one, so that it fires periodically. The
+ * first deadline is one period after the call of lawn_loop_every(), or the
+ * argument first of lawn_loop_every_at(). A period of 0 counts as one tick.
+ * O(1) in the worst case.
  *
  * If first <= lawn_loop_now(), a timer with LAWN_LOOP_DELAY is due at the next
  * tick. A timer with a fixed rate is due at once, or at the next tick if a
- * callback makes this call; the periods since first are overdue [L5]. */
+ * callback makes this call; periods from first to lawn_loop_now() are overdue
+ * [L5]. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,

@@ -28,8 +28,8 @@ extern "C" {
 struct sd_event; /* sd_event */
 
 /* Creates a loop whose timers fire while the event loop runs. Returns NULL and
- * sets errno on failure, also to an error of sd_event_add_time(3). The cost is
- * that of lawn_loop_new() and sd_event_add_time(3). */
+ * sets errno on failure: an error of lawn_loop_new() or sd_event_add_time(3).
+ * The cost is that of these two functions. */
 struct lawn_loop *lawn_sdevent_new(struct sd_event *event,
                                    const struct lawn_loop_options *options);
 

@@ -234,8 +234,8 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * timers that the outer call would have fired next.
  *
  * At the last tick, a timer that a callback starts is due at once and may fire
- * in the current mow. So that such a mow ends, it fires at most as many timers
- * as the store contained when it began. */
+ * in the current mow. Nevertheless the mow ends: it fires at most as many
+ * timers as the store contained when it began. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
@@ -262,8 +262,8 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
- * lawn_store_clear(), a load that fails and a load of overdue timers replace
- * the lawn, which resets its counters and invalidates the pointer. */
+ * lawn_store_clear(), a failed load, and a load of overdue timers replace the
+ * lawn. That resets its counters and invalidates the pointer. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor
@@ -333,8 +333,9 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
 /* Like lawn_store_save() and lawn_store_load(), with a file.
  * lawn_store_save_file() writes to path.tmp-XXXXXX, flushes it to disk and
  * renames it to path, so path always contains the complete old or new snapshot.
- * A new file gets mode 0666 minus the umask. A file that replaces another gets
- * its mode and, if permitted, its owner and group. A symbolic link is replaced.
+ * If path did not exist, the mode is 0666 minus the umask. Otherwise the mode
+ * and, if permitted, the owner and group do not change. A symbolic link is
+ * replaced.
  *
  * Return 0, an error of lawn_store_save() or lawn_store_load(), -EFAULT if path
  * is NULL, or the -errno of a system call. lawn_store_save_file() can also

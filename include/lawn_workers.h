@@ -46,8 +46,8 @@
  *
  * Routing by owner (default) selects the worker of a start as follows;
  * lawn_workers_start_on() overrides it:
- *   - A timer that is running or firing stays on its worker. So does a timer
- *     that a thread other than its worker has stopped, until its old deadline.
+ *   - A timer that is running or firing stays on its worker. After a stop by
+ *     another thread, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
  *     thread is not a worker, the timer returns to its previous worker; for a
  *     first start the workers are chosen in turn.
@@ -71,8 +71,8 @@
  * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL if another timer,
- *     started later, reaches the lawn before it.
+ *   - If a timer that was started later reaches the lawn first, such a timer
+ *     may be late by up to 1/1024 of its TTL.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -81,8 +81,8 @@
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; false means that the
- *       start has ended or is ending in another way, or that a start is in
- *       progress on another thread and the stop counts as done before it.
+ *       timer is not running, is about to fire, or is being started by another
+ *       thread; in the last case the stop counts as done before that start.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -94,14 +94,13 @@
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
  *   C7  Wake-ups: a start by another thread wakes the timer's sleeping worker
- *       if and only if the timer is due before the worker would wake, or moves
- *       to it from another worker; a burst of messages wakes it once; no
- *       wake-up is lost.
+ *       in exactly two cases: the timer is due before the worker would wake, or
+ *       it moves from another worker; a burst of messages wakes a worker once;
+ *       no wake-up is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
- *   C9  Floods: a worker takes at most as many messages as the option budget
- *       before it fires due timers, regardless of the number of waiting
- *       messages.
+ *   C9  Floods: a worker takes at most options.budget messages before it fires
+ *       due timers, however many messages are waiting.
  *
  * A timer may be freed after lawn_workers_stop_sync() [C3]. The callback and
  * left() may free their own timer without this call.
@@ -110,12 +109,12 @@
  *   - The first start of a timer performs one compare-and-swap.
  *   - A call performs one compare-and-swap if another thread has started or
  *     stopped the timer before, or if the system has no membarrier(2).
- *   - The first start after a turn takes up to budget messages and reads the
- *     clock.
+ *   - The first start after a turn takes up to options.budget messages and
+ *     reads the clock.
  *
- * Exception to C6: the first call of another thread on a timer that only its
- * worker has used calls membarrier(2) and examines all shards, O(shards). It
- * waits if a worker is starting or stopping this timer at that moment.
+ * Exception to C6: if only its worker has used a timer, the first start or stop
+ * by another thread calls membarrier(2) and examines all shards, O(shards).
+ * This call waits while a worker is starting or stopping the timer.
  *
  * MEMORY
  *
@@ -133,11 +132,12 @@
  *
  * Functions that wait for a short time, like lawn_workers_stop_sync() on a
  * worker, yield the processor and check again; threads with a fixed priority
- * above others should not call them. pthread_cancel() may cancel a thread that
- * is not a worker and is not removing a worker or closing the set; an operation
- * that it has begun is completed first. After fork(), the child process must
- * neither use nor free the set. If membarrier(2) is refused after the set was
- * created, for example by a sandbox, the program prints a message and aborts.
+ * above others should not call them. Do not call pthread_cancel() on a worker,
+ * or on a thread that is removing a worker or closing the set. Other threads
+ * complete their operation before they are canceled. After fork(), the child
+ * process must neither use nor free the set. If membarrier(2) is refused after
+ * the set was created, for example by a sandbox, the program prints a message
+ * and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
@@ -301,13 +301,14 @@ void lawn_worker_detach(struct lawn_worker *worker);
  * lawn_worker_detach() afterward. */
 int lawn_worker_run(struct lawn_worker *worker);
 
-/* Runs one turn: takes up to budget messages and fires up to budget due timers.
- * Returns the time of the next turn on the set's clock: a time in the past if
- * more work is waiting, LAWN_NEVER if nothing is scheduled. In a callback it
- * does nothing and returns LAWN_NEVER. The cost is that of lawn_mow() and
- * lawn_next() for each shard of the worker, plus O(shards of the worker) for
- * each message; after lawn_workers_close() was called, also O(timers). If
- * another thread schedules earlier work, lawn_worker_fd() becomes readable. */
+/* Runs one turn: takes messages and fires due timers, up to options.budget of
+ * each. Returns the time of the next turn on the set's clock: a time in the
+ * past if more work is waiting, LAWN_NEVER if nothing is scheduled. In a
+ * callback it does nothing and returns LAWN_NEVER. The cost is that of
+ * lawn_mow() and lawn_next() for each shard of the worker, plus O(shards of the
+ * worker) for each message; after lawn_workers_close() was called, also
+ * O(timers). If another thread schedules earlier work, lawn_worker_fd() becomes
+ * readable. */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
@@ -358,8 +359,8 @@ int lawn_workers_start_at(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
 /* Starts a timer like lawn_workers_start(), on the worker with the given
- * number. A timer that runs on another worker moves. With routing by TTL,
- * worker is ignored. Returns 0, -ENOENT if there is no such worker, or
+ * number. A timer that runs on another worker moves. With routing by TTL, the
+ * number is ignored. Returns 0, -ENOENT if there is no such worker, or
  * -ESHUTDOWN; on failure nothing changes. O(1), apart from the exceptions to C5
  * and C6. */
 int lawn_workers_start_on(struct lawn_workers *set,
@@ -384,8 +385,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * thread:
  *   - If left() is running for this timer, the call waits until it has
  *     returned.
- *   - If left() has not been called for this timer yet, it will not be; the
- *     call waits until left() has returned for all other timers of the shard.
+ *   - If left() has not been called for this timer yet, the call prevents that,
+ *     and waits until left() has returned for the other timers of the shard.
  *
  * The call waits forever if two workers wait for each other's callbacks, if a
  * callback or left() waits for the caller, or if the set is open and no worker
@@ -416,14 +417,14 @@ void lawn_workers_wake(struct lawn_workers *set);
  * may be freed after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
-/* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
- * until still fire when they are due; then the workers end. If until is 0, the
- * workers end at once; if it is LAWN_NEVER, after the last timer has fired.
+/* Closes a set. New starts fail with -ESHUTDOWN. The argument until is a time:
+ * timers with a deadline <= until still fire when they are due. Then the
+ * workers end: at once if until is 0, after the last timer if it is LAWN_NEVER.
  * Blocks until all workers have ended and all attached threads are detached.
- * Then makes the remaining timers idle and calls left for each of them, unless
- * left is NULL. Returns the number of these timers. On a worker of the set, or
- * if the set is already closed, does nothing and returns 0. The cost is the
- * wait, plus O(timers + shards^2 + shards * blades) after the workers have
+ * Then makes the remaining timers idle and calls left() for each of them,
+ * unless it is NULL. Returns the number of these timers. On a worker of the
+ * set, or if the set is already closed, does nothing and returns 0. The cost is
+ * the wait, plus O(timers + shards^2 + shards * blades) after the workers have
  * ended.
  *
  * A start that is in progress when the set is closed either fails and changes
