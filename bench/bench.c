@@ -171,10 +171,10 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "for a profiler: CONTENDER/OPERATION, such as lawn/start; "
-             "OPERATION is start, stop, restart, idle or fire, which run in a "
-             "loop; or last, which replays the --trace once, its last --n "
-             "events in the function play_last_block",
+     .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; "
+             "start, stop, restart, idle and fire run in a loop; last replays "
+             "the --trace once, and its last --n events in the function "
+             "play_last_block",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

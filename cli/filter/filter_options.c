@@ -36,14 +36,15 @@ const struct options_spec filter_options_common[] = {
      .max = OPTION_DURATION_MAX,
      .offset = OPTION_OFFSET(lateness)},
     {OPTION_WORD("on-eof", "WHAT", on_eof,
-                 "at the end of the input: drain writes each held line when it "
-                 "is due, flush writes them now, drop discards them, save "
+                 "at the end of the input: drain writes held lines when they "
+                 "are due, flush writes them now, drop discards them, save "
                  "keeps them in --state; default drain",
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
                  "at a limit: evict makes room by removing a key or writing a "
-                 "held line early, pass writes the new line at once (absent "
-                 "and session ignore it), fail exits; default evict",
+                 "held line early; pass writes the new line at once, or in "
+                 "absent and session ignores the line; fail exits; default "
+                 "evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
                  "resume from FILE, and save held lines and keys there on exit",
