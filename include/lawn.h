@@ -65,8 +65,9 @@
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
- *       most 448 index entries; lawn_next_timer() examines at most 448, not
- *       counting blades whose first timer was stopped or restarted.
+ *       most 448 index entries; lawn_next_timer() examines at most 448, and in
+ *       addition the outdated entries, which are those of blades whose first
+ *       timer was stopped or restarted.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -135,9 +136,9 @@ struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
      * default 1024. For each TTL, the lawn allocates two blades of 38 bytes. Up
      * to this number almost every TTL gets a blade. Timers of further TTLs are
-     * unqueued: they cost as much as in a hierarchical timing wheel. If the
-     * field is set, the lawn uses blades from the first start; otherwise it
-     * first waits until most TTLs repeat. */
+     * unqueued: they cost as much as in a hierarchical timing wheel. If this
+     * number is set, the lawn uses blades from the first start. Otherwise it
+     * uses them as soon as most starts have a TTL of earlier starts. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -234,8 +235,8 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * timers with the earliest deadlines were stopped.
  *
  * The time is set even if due timers remain. If the argument now is before
- * lawn_now(), the time does not change, and the timers due at that earlier time
- * fire. LAWN_NEVER counts as the last tick.
+ * lawn_now(), the time does not change, and only timers with a deadline <= the
+ * argument fire. LAWN_NEVER counts as the last tick.
  *
  * Exception to P2: a timer that a callback starts at the last tick is due at
  * once, but fires in the next mow [P6 P9]. */
@@ -263,9 +264,10 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * With a resolution of 1, a lawn may stop using its blades: if most starts, and
- * at least 1,024, found no blade of their TTL. Each call of this function
- * resets this count. Calls every few hundred starts thus prevent the change. */
+ * With a resolution of 1, a lawn counts the starts that find no blade of their
+ * TTL. If these are most starts, and at least 1,024, it may stop using blades.
+ * Each call of this function resets the count. So a program that calls it every
+ * few hundred starts prevents this. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -335,23 +337,22 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
  * If the deadline is in the past, the timer fires in the next mow, before
- * timers with later deadlines. A deadline before the mowed time counts as the
- * mowed time, which is the time up to which mows have processed the index. In a
- * new lawn, the mowed time is options.now. Later it is between the deadline of
- * the last timer that fired and lawn_now(). In a callback, a deadline <=
- * lawn_now() counts as lawn_now() + 1 [P6].
+ * timers with later deadlines. In a callback, a deadline <= lawn_now() counts
+ * as lawn_now() + 1 [P6]. Mows have processed the index up to the mowed time: in
+ * a new lawn options.now, later a time between the deadline of the last timer
+ * that fired and lawn_now(). An earlier deadline counts as the mowed time.
  *
  * To load timers of which some are overdue, set options.now to the earliest
  * deadline and create the lawn. Then call lawn_set_now() with the current time,
  * and start the timers.
  *
- * The timer is unqueued if ttl is 0 or LAWN_NEVER, or if the deadline is later
- * than lawn_start() would set for ttl. It is usually unqueued if a timer of
+ * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
+ * later than the one that lawn_start() would set, and usually (c) if a timer of
  * this TTL with a later deadline is running.
  *
- * Exception to P4: the timer may fire before timers of the same TTL and
- * deadline that were started at an earlier lawn_now(). In the last case above,
- * it may also fire before those started at the same lawn_now(). */
+ * Exception to P4: the timer may fire before timers with the same TTL and
+ * deadline that were started before the time last changed, and in case (c) also
+ * before those that were started since then. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 

@@ -77,8 +77,9 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; the loop sets another one only if this
- *       wake-up has occurred, is overdue or is after the earliest deadline.
+ *       deadline or an earlier time; the loop sets another one only after this
+ *       wake-up has occurred or is overdue, or after a start of a timer with an
+ *       earlier deadline.
  *   L3  Budget: a turn ends after the callback that used up the budget of
  *       timers or of time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.

@@ -71,8 +71,8 @@
  * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - If a timer that was started later reaches the lawn first, such a timer
- *     may be late by up to 1/1024 of its TTL.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if a timer
+ *     that was started after it reaches the lawn before it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -80,9 +80,9 @@
  *       stopped, is started again, or is made idle by lawn_workers_close(),
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
- *       most one caller, and then the timer does not fire; false means that the
- *       timer is not running, is about to fire, or is being started by another
- *       thread; in the last case the stop counts as done before that start.
+ *       most one caller, and then the timer does not fire; it returns false if
+ *       the timer is not running, is about to fire, or is being started by
+ *       another thread; a stop during such a start counts as done before it.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -112,9 +112,10 @@
  *   - The first start after a turn takes up to options.budget messages and
  *     reads the clock.
  *
- * Exception to C6: if only its worker has used a timer, the first start or stop
- * by another thread calls membarrier(2) and examines all shards, O(shards).
- * This call waits while a worker is starting or stopping the timer.
+ * Exception to C6: as long as only the worker of a timer has used the timer,
+ * the first start or stop by another thread calls membarrier(2) and examines
+ * all shards, O(shards). That start or stop waits while the worker is starting
+ * or stopping the timer.
  *
  * MEMORY
  *
