@@ -1,31 +1,31 @@
-/* gate.c - the performance limits that a lawn must meet.
+/* gate.c - the performance limits that a lawn must meet; n: timers, t: TTLs.
  *
- *   B1  in each cell of W1 to W5 with 10^4 and 10^6 timers and 1, 20, 1000 and
- *       as many TTLs as timers: at most 1.10 x the best other contender
+ *   B1  in each cell of W1 to W5 with n = 10^4 and 10^6, t = 1, 20, 1000 and n:
+ *       at most 1.10 x the time of the best other contender
  *   B2  a mow that finds nothing due: at most 12 instructions, for any number
  *       of timers
- *   B3  start 30, stop 12, both 40 instructions at most
+ *   B3  at most 30 instructions per start, 12 per stop, 40 for stop and start
  *   B4  a timer is 24 bytes; the default lawn has at most 256 KiB, the
  *       smallest 12 KiB
  *   B5  churn of 10^6 timers: with 10^5 TTLs at most twice the time of 20 TTLs
  *   B6  a call that fires nothing processes at most 512 index entries, if mows
- *       have a budget of 8: with 10^6 and 10^7 timers of 1, 1000 and as many
- *       TTLs as timers, and for timers that an adversary has started
+ *       have a budget of 8: with n = 10^6 and 10^7, t = 1, 1000 and n, and for
+ *       timers that an adversary has started
  *
  *   B7  a store of 10^6 timers, ids of 16 bytes and payloads of 32: start and
  *       stop take at most twice as long as insert and erase in a hash table
  *       without timers, the faster of uthash and GHashTable; at most 64 bytes
  *       per timer in addition to id and payload
  *
- *   B8  workers, on two processors: two do at least 1.8 x as many local starts
- *       and stops as one; two other threads do at least 3 x as many on timers
- *       of two workers as on one lawn behind a mutex
+ *   B8  on two processors: two workers do at least 1.8 x as many local starts
+ *       and stops as one worker; two other threads do at least 3 x as many with
+ *       timers of two workers as with one lawn behind a mutex
  *
- *   B9  10^6 timers, W4 with as many TTLs as timers and W12, one mow per tick:
- *       the slowest call takes at most 4 x as long as the slowest one of heap4,
- *       and each timer fires at its tick. Mows have no budget here: a budget
- *       would limit all work of heap4, but not that of a lawn, so the ratio
- *       would be larger (lawn-bench --tails)
+ *   B9  n = 10^6, W4 with t = n, and W12, one mow per tick: the slowest call
+ *       takes at most 4 x as long as the slowest one of heap4, and each timer
+ *       fires at its tick. Mows have no budget here: a budget would limit all
+ *       work of heap4, but not that of a lawn, so the ratio would be larger
+ *       (lawn-bench --tails)
  *
  * If workloads, n or t are selected: B1 for these cells, and B4. With --tails:
  * B6 and B9; with --store: B7; with --workers: B8.

@@ -353,7 +353,7 @@ end_group(struct measure_group *group)
         for (size_t k = 0; k < group->cells[i].rows; k++) {
             struct results_row *row = &group->cells[i].row[k];
 
-            /* It had not run when the user interrupted. */
+            /* The user interrupted before this row ran. */
             if (row->runs == 0 && row->end == RUN_OK) {
                 set_excuse(row, RUN_STOPPED);
             }
@@ -366,7 +366,7 @@ end_group(struct measure_group *group)
     }
 }
 
-/* Returns the number of cells from the given one on that run together. */
+/* Returns the number of cells that run together, from `first` on. */
 static size_t
 group_size(const struct measure_plan *plan, size_t first)
 {

@@ -1,8 +1,8 @@
 /* replay.c - a trace as a workload.
  *
- * The clock advances to the time of an event before the event, so that due
- * timers fire first, as when the trace was loaded and objects were assigned to
- * ids. Every event is an operation. With a contender that fires late, stops and
+ * Before each event, the clock advances to its time, so that due timers fire
+ * first. Loading a trace assumes that order when it assigns objects to ids.
+ * Every event is an operation. With a contender that fires late, stops and
  * starts may find other timers running; that is harmless.
  */
 #include "replay.h"

@@ -138,8 +138,8 @@ watch_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     return (size_t)(watch.fired - first);
 }
 
-/* Reads the clock in as many intervals as the run had calls, and of the same
- * mean length. */
+/* Measures pauses: for each call of the run, reads the clock until the mean
+ * length of a call has passed. */
 static void
 spin(struct tails *tails)
 {

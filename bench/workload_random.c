@@ -1,19 +1,19 @@
 /* workload_random.c - W10: an unlimited number of TTLs.
  *
  * Each start draws a new TTL from a whole range. Half of the starts are
- * restarts of random running timers, as for packets and replies; the others
- * follow timers that fire.
+ * restarts of random running timers, as for packets and replies. The others
+ * start timers that have just fired.
  */
 #include "workload.h"
 
 #include <math.h>
 
-/* Computing a logarithm for each start would be measured too. So lognormal TTLs
- * are taken from a table, and each is varied by up to a sixteenth. */
+/* A logarithm for each start would be measured too. So lognormal TTLs are taken
+ * from a table, and each is varied by up to a sixteenth. */
 #define RANDOM_TABLE 4096u
 #define RANDOM_LONGEST (1u << 20)
-/* The longest TTL, in ticks per timer. The mean TTL is half of it, so one timer
- * fires in three ticks on average. */
+/* The longest TTL is this many ticks times the number of timers. The mean TTL
+ * is half of that, so a timer fires every three ticks on average. */
 #define RANDOM_TICKS 6u
 
 static uint32_t random_table[RANDOM_TABLE];
@@ -50,8 +50,8 @@ start_all(struct run *run)
     }
 }
 
-/* With few timers TTLs are shorter: otherwise nearly all mows would find
- * nothing due, and these would be measured. */
+/* With few timers, TTLs are shorter. Otherwise nearly all measured mows would
+ * find nothing due. */
 void
 random_ttls_uniform(struct run *run)
 {

@@ -16,16 +16,16 @@ elapsed_seconds(const struct demo *demo)
     return to_seconds(demo->now - demo->begin);
 }
 
-/* Returns the share of the time in which the process ran on a core. Timers that
- * became due at other times fired late. */
+/* Returns the percentage of the time during which the process ran on a core.
+ * Timers that became due while it did not run fired late. */
 static double
 core_percent(const struct demo *demo)
 {
     return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
-/* Prints the share of the time in which the process had the core. If the rest
- * is at least one percent, also prints its effect on the lateness. */
+/* Prints that percentage. If the process did not run for at least one percent
+ * of the time, also prints the effect on timers. */
 static void
 print_core(FILE *out, double percent)
 {

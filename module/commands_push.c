@@ -80,8 +80,8 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
     return false;
 }
 
-/* Returns whether the new events are within the limits, or dropping others
- * makes room (*drop is then set); if not, replies with an error. Events that
+/* Returns true if the new events are within the limits, or if dropping others
+ * makes room; then sets *drop. Otherwise replies with an error. Events that
  * replace others and take no more room are always accepted. */
 static bool
 check_limits(struct call *call, const struct push_tally *tally, bool *drop)
@@ -105,8 +105,8 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     if (*drop) {
         return check_leased(call, tally, events, bytes);
     }
-    /* Report the limit that remains exceeded even if all other events were
-     * dropped; with the reject policy, the one exceeded now. */
+    /* With drop-oldest, report the limit that would be exceeded even if all
+     * other events were dropped. With reject, report the limit exceeded now. */
     if (tally->count > events) {
         commands_error(
             call,
@@ -122,8 +122,8 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     return false;
 }
 
-/* Events to be dropped. While their ids are replicated they stay in the queue,
- * with a due time after all others, so that each is found once. */
+/* Events to be dropped. Until their ids are replicated, they stay in the queue.
+ * Their due time is then after all others, so that each is found once. */
 struct push_victims {
     struct bytes few[PUSH_FEW];
     struct bytes *ids;

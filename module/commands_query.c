@@ -3,10 +3,10 @@
  * They change nothing that is saved or replicated, so they run on replicas,
  * too.
  *
- * GET and SCAN compute the state of each event. LEN and INFO use counts, for
- * which events that have become due must first be moved: at most
- * COMMANDS_PROMOTE_MAX per call, so that no call takes long. Further events are
- * counted in their previous state.
+ * GET and SCAN compute the state of each event. LEN and INFO use counts. Before
+ * that, they promote events that have become due: at most COMMANDS_PROMOTE_MAX
+ * per call, so that no call takes long. Further events are counted in their
+ * previous state.
  */
 #include "commands.h"
 

@@ -48,10 +48,10 @@ commands_pull(struct call *call)
     call->changed = true;
 }
 
-/* Promoting also makes leased events dead if their last lease has ended; dead
- * events are not delivered. So at least this many events are promoted at a
- * time, repeatedly, up to lawn.max-batch. If all of them are dead, the tick
- * promotes the others and wakes the blocked clients. */
+/* Some promoted events are dead, because their last lease has ended. They are
+ * not delivered. So at least this many events are promoted at a time, until
+ * enough are due or lawn.max-batch were promoted. If all of them are dead, the
+ * tick promotes the others and wakes the blocked clients. */
 #define REMOVE_PROMOTE_MIN 64u
 
 size_t

@@ -4,7 +4,7 @@
  *     3 │ 4 5 6 7 │ 8 9 10 11 │ 12 ...        children of i: 4 (i - 2) and on
  *     └────┘ └──────────┘                     parent of i: i / 4 + 2
  *
- * It breaks if the block of an event is moved without heap_moved(). */
+ * The heap breaks if an event's block is moved without heap_moved(). */
 #include "heap.h"
 
 #include "memory.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 #define HEAP_ROOT 3u
-/* The time in an entry has a resolution of HEAP_MS ms. It covers times from
- * HEAP_BEFORE ms before the heap was last empty. */
+/* The time in an entry is in units of HEAP_MS ms. Zero is HEAP_BEFORE ms before
+ * the heap was last empty. */
 #define HEAP_MS 32u
 #define HEAP_BEFORE (UINT64_C(1) << 35)
 

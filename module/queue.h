@@ -103,8 +103,8 @@ struct queue_event {
     struct queue_lease lease;
 };
 
-/* Returns the state of an event at a time. An event without tries left is dead
- * unless it is leased, until it is moved, replaced or removed. */
+/* Returns the state of an event at a time. Once an event is neither leased nor
+ * has tries left, it is dead until it is moved, replaced or removed. */
 enum queue_state { QUEUE_WAITING, QUEUE_DUE, QUEUE_LEASED, QUEUE_DEAD };
 enum queue_state queue_state_at(const struct queue_event *event, uint64_t now);
 
@@ -250,19 +250,18 @@ bool queue_get(const struct queue *queue, struct bytes id,
 
 /* Promotes at most `budget` events that are due by `now`: moves them to
  * `ready`. Returns the number of ready events; the first `budget` of them
- * precede all other due events. Does not set the queue's time. If now is before
- * the queue's time or the `now` of an earlier call, the later time applies: due
- * events stay due. O(budget), in heaps O(budget * log events). */
+ * precede all other due events. Does not set the queue's time. If `now` is
+ * before that time or before the `now` of an earlier call, the latest of them
+ * applies: due events stay due. O(budget), in heaps O(budget * log events). */
 uint64_t queue_promote_due(struct queue *queue, uint64_t now, uint64_t budget);
 
 /* Iterates over the ready events in order: *cursor is NULL at first. Returns
- * false at the end. The queue must not change in between. After the first
- * `budget` events (as passed to the last queue_promote_due()), those in the
- * heap next to the list are omitted. */
+ * false at the end. The queue must not change in between. Beyond the budget of
+ * the last queue_promote_due(), events that are still in a heap are omitted. */
 bool queue_ready(const struct queue *queue, const void **cursor,
                  struct queue_event *out);
 
-/* The same for dead events that the last queue_promote_due() found, in the
+/* Iterates over the dead events as of the last queue_promote_due(), in the
  * order in which their leases ended. */
 bool queue_dead(const struct queue *queue, const void **cursor,
                 struct queue_event *out);
@@ -281,27 +280,27 @@ uint64_t queue_leased_data(const struct queue *queue);
 uint64_t queue_latest_ready(const struct queue *queue);
 uint64_t queue_next_waiting(const struct queue *queue);
 
-/* Returns the event to be dropped first, among those not leased: a dead event,
- * otherwise the one that is due first. Returns false if there is none. */
+/* Returns the event to be dropped first: a dead event, otherwise the event that
+ * is due first among those not leased. Returns false if there is none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
 /* Visits all events: dead, ready, waiting and leased ones, in order of time,
- * except that events on a lawn are in the order of lawn_each(). alone is set if
+ * except that events on a lawn are in the order of lawn_each(). Sets `alone` if
  * an event is on no blade, for any reason. If the events are added in this
  * order to a queue prepared with queue_restore(), it delivers them in the same
  * order. Returns false if visit returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 
-/* Prepares an empty queue for the events of a queue saved at `now`, of which
- * none is due before `first`. Returns false if memory allocation fails. */
+/* Prepares an empty queue for the events of a queue saved at `now`. None of
+ * them is due before `first`. Returns false if memory allocation fails. */
 bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 
 /* An iteration that tolerates changes between calls. From cursor 0 on, visits
  * at least count events unless it reaches the end, and returns the next cursor,
  * 0 at the end. Events that exist during the whole iteration are visited once.
- * If visit returns false, the call ends before the next event whose hash begins
- * differently, usually at once. Cursors are below 2^32. O(count + 126). */
+ * If visit returns false, the call first visits the other events whose hashes
+ * begin alike, usually none. Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 

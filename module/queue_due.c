@@ -33,9 +33,9 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. No timer may be started with a
- * deadline before the lawn's mowing position. That position is neither after
- * `then` nor after the next deadline, so mown is the earlier of the two. */
+ * time. `left`: more events may be due. The lawn accepts no deadline before the
+ * position of its mows. That position is neither after `then` nor after the
+ * next deadline, so `mown` is set to the earlier of the two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -45,7 +45,7 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
-/* Moves at most `budget` events that are due by `then` to ready, in the order
+/* Moves at most `budget` events that are due by `then` to `ready`, in the order
  * of time over all lawns and heaps. Of events with the same time, those of the
  * heaps are first: see queue_timeline.c. */
 static void
@@ -86,8 +86,8 @@ promote_until(struct queue *queue, uint64_t then, uint64_t budget)
     }
 }
 
-/* Moves events from the heap `passed` to their positions in ready, for the
- * first `budget` positions. */
+/* Moves events from the heap `passed` to their positions in `ready`, if these
+ * are among the first `budget`. */
 static void
 promote_passed(struct queue *queue, uint64_t budget)
 {

@@ -13,8 +13,8 @@ struct queue_known_ttl {
 };
 
 /* Events by time: a lawn for events that share their TTL, a heap for the
- * others. No timer is started on the lawn with a deadline before mown, which is
- * not before the lawn's mowing position: see set_mown(). */
+ * others. Timers that are started on the lawn have no deadline before `mown`:
+ * see set_mown(). */
 struct queue_timeline {
     struct lawn *lawn; /* NULL: not created yet */
     void *memory;      /* block of the lawn and of known */
@@ -24,8 +24,8 @@ struct queue_timeline {
     struct queue_known_ttl *known; /* NULL: all TTLs are known */
     size_t sets;                   /* of known; a power of two */
     uint64_t replaced; /* the queue's time when this lawn replaced another */
-    /* this many more events of any TTL are accepted while the queue's time is
-     * `replaced` */
+    /* while the queue's time is still that one, the lawn accepts this many more
+     * events with unknown TTLs */
     uint64_t spare;
     uint64_t refused; /* events since the last time a TTL became known */
 };

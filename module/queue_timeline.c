@@ -7,12 +7,12 @@
  * events that are due before the last event of their TTL, and, once there are
  * many events, those with an unknown TTL.
  *
- * A TTL becomes known if there is room, otherwise occasionally in place of the
- * least recently used one. So frequent TTLs become known quickly, and of a
- * million TTLs that occur once only a few do. The first event of a TTL is in
+ * A TTL becomes known if there is room. Otherwise it occasionally replaces the
+ * least recently used TTL. So frequent TTLs become known quickly. Of a million
+ * TTLs that occur once, only a few become known. The first event of a TTL is in
  * the heap. On a master no TTL is forgotten within a millisecond of its use. So
- * if events of the same TTL and time are in both, those in the heap were pushed
- * first, and are taken first.
+ * if lawn and heap have events of the same TTL and time, those in the heap were
+ * pushed first, and are taken first.
  *
  * At 4096 and at 16384 events, a larger lawn replaces a queue's lawn, and all
  * timers move. That takes one or two milliseconds. The lawn of the leases grows

@@ -2,11 +2,11 @@
  *
  * A database has two stores. The store `coming` has a timer per key, due at the
  * key's wake-up. Its clock is the time up to which keys were taken. A store
- * accepts no timer before its clock, so keys with an earlier time are in the
- * other store, `overdue`. It is a queue in the order in which the keys were
- * set: each TTL is one tick, and only taking a key advances its clock. The
- * payload is the time that was set. Keys in `overdue` are taken before those in
- * `coming` if their time is earlier.
+ * accepts no timer before its clock, so keys with an earlier wake-up are in the
+ * other store, `overdue`. There each TTL is one tick, and the clock advances
+ * only when a key is taken. So keys are taken in the order in which they were
+ * set. A timer's payload is the wake-up. A key in `overdue` is taken before
+ * keys with later wake-ups in `coming`.
  *
  * This assumes that the wall clock advances. If it is set back, keys set for
  * the near future look overdue. So a key is taken from `overdue` only if the
@@ -17,8 +17,8 @@
  * of the times of their keys. Removals do not update the bound; a pop that
  * finds no key corrects it.
  *
- * It would break if a bound were later than a key of the database, or if the
- * clock of `coming` moved beyond the bound of another database.
+ * The registry would break if a bound were later than a key of its database, or
+ * if the clock of `coming` moved beyond the bound of another database.
  */
 #include "registry.h"
 

@@ -3,7 +3,8 @@
 
 #include "server_host.h"
 
-/* Unlike DEBUG and CONFIG, it is rarely renamed. */
+/* Users of internal commands need permission for this one. Unlike DEBUG and
+ * CONFIG, it is rarely renamed. */
 #define ADMIN_COMMAND "BGREWRITEAOF"
 static RedisModuleString *admin_command;
 
@@ -14,9 +15,9 @@ server_access_init(void)
                                              sizeof(ADMIN_COMMAND) - 1);
 }
 
-/* Returns the user of a call. Returns NULL if there is none. Then *any is true
- * if the caller is another module or the server, which may do everything, and
- * false for a script, whose user is unknown. */
+/* Returns the user of a call, or NULL. Then *any is true for another module or
+ * the server, which may do everything, and false for a script, whose user is
+ * unknown. */
 static RedisModuleUser *
 find_user(struct host *host, bool *any)
 {

@@ -8,11 +8,11 @@
 
 #include <strings.h>
 
-/* Up to this number of arguments nothing is allocated. */
+/* More arguments than this need allocated memory. */
 #define STACK_ARGS 16u
 
-/* Returns the time at which the call began, if the server provides it. For a
- * client that was blocked that time is too old. */
+/* Returns the time at which the call began, if the server provides it. That
+ * time is too old if the client was blocked. */
 static uint64_t
 call_time(enum server_why why)
 {

@@ -84,9 +84,9 @@ host_arm(struct host *host, uint64_t when)
 }
 
 /* Runs a push that does nothing, because only the server knows whether it would
- * accept one: it may be short of memory and still accept one while it evicts
- * keys, or in a transaction that has begun. Without the flag M, the server
- * would not check its memory. */
+ * accept one. A server that is short of memory still accepts a push while it
+ * evicts keys, or in a transaction that has begun. Without the flag M, the
+ * server would not check its memory. */
 bool
 host_full(struct host *host)
 {

@@ -1,6 +1,6 @@
 /* server_lateness.h - the lateness with which keys are processed, in us. It
  * counts from the due time of an event. If the server could not process the key
- * then, it counts from the time at which it could: the end of a pause or a
+ * then, lateness counts from when that became possible: the end of a pause or a
  * load, a change of role, or the arrival of the key.
  */
 #ifndef SERVER_LATENESS_H
@@ -16,8 +16,8 @@ void lateness_restart(void);
 /* Reports the arrival of a key that has due events. */
 void lateness_arrived(void);
 
-/* Counts a processed key: due is the time of its first event, armed its wake-up
- * time, which may be REGISTRY_AT_ONCE; both in ms. */
+/* Counts a processed key. `due` is the time of its first event in ms. `armed`
+ * is its wake-up in ms, or REGISTRY_AT_ONCE. */
 void lateness_count(uint64_t due, uint64_t armed, uint64_t now_us);
 
 #endif

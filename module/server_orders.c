@@ -40,8 +40,8 @@ host_over(struct host *host)
 }
 
 /* Returns true if the order must be refused because the server is out of memory
- * now and may not evict keys. If it may, it does so before a client's next
- * command, and the flag M in host_call() decides about the order. */
+ * now and may not evict keys. A server that may evict keys does so before a
+ * client's next command. Then the flag M in host_call() decides. */
 static bool
 out_of_memory(struct host *host, const struct host_order *order)
 {

@@ -10,9 +10,9 @@
 #include "server_host.h"
 #include "server_keys.h"
 
-/* Up to this number of words no memory is allocated for their list. */
+/* A list of more words than this needs allocated memory. */
 #define STACK_WORDS 16u
-/* A word is compared with this number of the next arguments. */
+/* A word is compared with the next arguments, this many. */
 #define ARGS_COMPARED 4u
 
 static const char *const verbs[] = {"ADD", "DEL",   "AT",   "SET",

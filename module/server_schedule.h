@@ -1,11 +1,11 @@
 /* server_schedule.h - schedules when each key is processed.
  *
- * The registry has one time for each key. Events whose clients have been
- * notified were due before that time; all other events are due at that time or
- * later. So no event is missed; a time that is too early costs one check. An
- * event may be notified twice if a command finds it due between that time and
- * the tick. If there is no memory for the registry, the key is untracked, and a
- * search finds it: server_untracked.h.
+ * The registry has one wake-up for each key. Clients have been notified of
+ * events due before that. All other events are due at the wake-up or later. So
+ * no event is missed; a wake-up that is too early costs one check. If a command
+ * finds a due event between wake-up and tick, clients may be notified twice. If
+ * there is no memory for the registry, the key is untracked, and a search finds
+ * it: server_untracked.h.
  */
 #ifndef SERVER_SCHEDULE_H
 #define SERVER_SCHEDULE_H

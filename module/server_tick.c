@@ -24,7 +24,7 @@ struct key_visit {
     RedisModuleCtx *ctx;
     int db;
     RedisModuleString *name;
-    /* its time in the registry; earlier due events were notified */
+    /* its wake-up; clients were notified of events due earlier */
     uint64_t armed;
     struct handover_times times;
     /* remaining budget of this tick: keys processed plus events delivered */
@@ -38,8 +38,8 @@ notify(const struct key_visit *visit, const char *event)
                                     event, visit->name);
 }
 
-/* Promotes due and dead events; if there is a sink, no more due events than can
- * be delivered. Returns the number of due events. */
+/* Promotes due and dead events. With a sink, promotes no more due events than
+ * can be delivered. Returns the number of due events. */
 static uint64_t
 promote_due(const struct key_visit *visit, struct queue *queue)
 {
@@ -89,7 +89,7 @@ find_due(struct key_visit *visit, struct queue *queue)
 }
 
 /* Delivers events to the sink or unblocks clients, and schedules the key again.
- * If there is a sink, clients get only the events that it refuses. */
+ * If there is a sink, clients get only the events that the sink refuses. */
 static void
 serve(struct key_visit *visit, struct queue *queue)
 {

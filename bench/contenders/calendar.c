@@ -406,9 +406,9 @@ next_deadline(void *self)
     if (!links_empty(&calendar->due)) {
         return links_timer_of(calendar->due.next)->deadline;
     }
-    /* Searches the days of one year; the first timer found on its own day is
-     * the earliest. If there is none, the heads of all days have been
-     * compared. */
+    /* Search the days of one year. A timer due by the evening of the searched
+     * day is the earliest. If there is none, the first timers of all days have
+     * been compared. */
     for (size_t i = 0; i <= calendar->mask; i++) {
         struct link *day = day_of(calendar, time);
         uint64_t evening = day_end(calendar, time);

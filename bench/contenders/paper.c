@@ -162,7 +162,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         }
         i++;
     }
-    /* Callbacks append after heads, or stop them, so this is not too late. */
+    /* Callbacks make no queue's first timer earlier, so `closest` is not too
+     * late. */
     bound_set(&paper->closest, closest, fired == 0);
     return fired;
 }

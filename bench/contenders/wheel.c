@@ -170,7 +170,7 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
             return fired;
         }
         if (place.time > now) {
-            /* All slots up to now are done, so the remaining ones are correct
+            /* All slots up to `now` are empty, so the other slots are correct
              * for this base, too. */
             wheel->base = now;
             bound_set(&wheel->bound, place.time, false);

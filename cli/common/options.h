@@ -34,9 +34,9 @@ struct options_spec {
                                  after the last; messages list them instead
                                  of accepts */
     char letter;              /* also "-k VALUE" or "-kVALUE"; 0: none */
-    const char *implied;      /* not NULL: the value is optional, and is this
-                                 if absent; a given value follows an equals
-                                 sign */
+    const char *implied;      /* used if no value is given; a given value
+                                 follows an equals sign; NULL: a value is
+                                 required */
 };
 
 /* The arguments that are not options, in their order. Includes "-" and all
@@ -52,8 +52,8 @@ struct options_verb;
 typedef int options_run_fn(const struct options_verb *verb, int argc,
                            char **argv);
 
-/* A verb of a verb has both names: "trace stats". A program with verbs is also
- * a verb, with an empty name. */
+/* A verb can have verbs. Their names include its name: "trace stats". A program
+ * with verbs is also a verb, with an empty name. */
 struct options_verb {
     const char *name;
     const char *summary; /* one line of "lawn --help" */
@@ -90,16 +90,16 @@ void options_help(const struct options_verb *verb, FILE *out);
  * if the verb is standalone. */
 const char *options_prefix(const struct options_verb *verb);
 
-/* Parts of a help text, for help that is not that of a verb. The text of an
- * entry begins at column, which must be greater than 2, and is wrapped.
+/* Print parts of a help text that does not describe a verb. The text of an
+ * entry is wrapped and begins at `column`, which must be greater than 2.
  * Examples are lines of a shell script. */
 void options_put_entry(const char *name, const char *text, size_t column,
                        FILE *out);
 void options_put_examples(const char *example, FILE *out);
 
-/* Returns whether word may be a misspelling of name: at most two letters
- * inserted, omitted or replaced. For a name of up to four letters: at most one,
- * or two if the first letter matches. Always fewer letters than name has. */
+/* Returns whether `word` may be a misspelling of `name`: at most two letters
+ * inserted, omitted or replaced; one if the first letter differs and `name` has
+ * up to four letters. Always fewer letters than `name` has. */
 bool options_resembles(const char *word, const char *name);
 
 /* Parsers. The value must be from min to max. A number that is not given and

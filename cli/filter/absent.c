@@ -115,8 +115,8 @@ report_absent(struct filter *filter, const struct lawn_store_timer *timer)
 static void
 report_again(struct filter *filter, const struct lawn_store_timer *timer)
 {
-    /* Without --repeat, only a timer from the state of a run with --repeat
-     * can fire here. */
+    /* Without --repeat, the timer is from a saved state: an earlier run with
+     * --repeat started it. */
     if (filter->run.ended || !filter->options.repeat) {
         mark_reported(filter, timer, LAWN_NEVER - 1);
     } else {

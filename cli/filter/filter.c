@@ -1,11 +1,11 @@
 /* filter.c - runs a filter: waits for lines and deadlines until it ends.
  *
  * A round reads one block from each input that has data, reads the clock, fires
- * due timers, processes the lines of the block, and writes the output. So,
- * without --time-field, the time of a line is not before the moment when it was
- * read. A line is written at most one block after it was due. Files are read as
- * fast as lines are processed. If no input has data, a round waits for an
- * input, a deadline or a signal.
+ * due timers, processes the lines of the block, and writes the output. Without
+ * --time-field, the time of a line is the clock of its round, so it is not
+ * before the line was read. A due line waits for at most one block. Files are
+ * read as fast as lines are processed. If no input has data, a round waits for
+ * an input, a deadline or a signal.
  */
 #include "filter.h"
 #include "clock.h"
@@ -509,8 +509,8 @@ open_inputs(struct filter *filter)
     return true;
 }
 
-/* Opens closed standard streams in the wrong mode, so that using them fails.
- * Otherwise a file that is opened later would take their descriptor. */
+/* Opens /dev/null for each closed standard stream, so that no file gets its
+ * descriptor. The mode is wrong, so that using the stream fails. */
 static bool
 open_standard_streams(void)
 {

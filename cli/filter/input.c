@@ -205,7 +205,7 @@ input_prepend(struct input *input, const void *bytes, size_t size)
 bool
 input_is_resumed(const struct input *input)
 {
-    /* Lines from the state have numbers up to 0, modulo 2^64. */
+    /* Lines from the state have the numbers ..., -2, -1, 0, modulo 2^64. */
     return input->number == 0 || input->number > UINT64_MAX / 2;
 }
 

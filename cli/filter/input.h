@@ -5,11 +5,11 @@
  *
  *     buffer: [ done | at .. at + seen .. end )
  *
- * The next line starts at the offset `at`. There is no newline before
- * at + seen.
+ * The next line starts at the offset `at`. The `seen` bytes from there contain
+ * no newline.
  *
- * Each byte is searched once by memchr(), and moved at most once per block, or
- * each time a buffer that is too small for its line is doubled.
+ * Each byte is searched once by memchr(). It is moved at most once per block,
+ * and when the buffer is doubled because a line does not fit.
  */
 #ifndef LAWN_CLI_INPUT_H
 #define LAWN_CLI_INPUT_H
@@ -50,9 +50,9 @@ enum input_result {
     INPUT_END   /* there are no more lines */
 };
 
-/* Opens the first of the files; "-", or no file: standard input. With `waits`,
- * opening a named pipe blocks until it has a writer, and input_fill() blocks
- * too. Returns 0 or -errno; input->name is the file. */
+/* Opens the first of the files; "-", or no file: standard input. If `waits` is
+ * true, opening a named pipe blocks until it has a writer, and input_fill()
+ * blocks too. Returns 0 or -errno; input->name is the file. */
 int input_open(struct input *input, char **names, size_t count, bool waits);
 void input_close(struct input *input);
 
@@ -87,8 +87,8 @@ struct input_source {
 struct input_source input_get_source(const struct input *input);
 
 /* Returns the number of bytes that were read and not returned as lines, and
- * where they are. *whole is the number of them that are complete lines; the
- * others are the start of a line. */
+ * sets *bytes to them. The first *whole bytes are complete lines; the others
+ * are the start of a line. */
 size_t input_remaining(const struct input *input, const char **bytes,
                        size_t *whole);
 

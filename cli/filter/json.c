@@ -3,12 +3,12 @@
  * The grammar is exactly that of RFC 8259. There is no recursion: an open array
  * or object is stored as one byte, its closing character.
  *
- * The hits of the current value are the set of paths, as bits, that lead to it.
- * The set is stored by depth for each container that paths lead through; a
- * container without paths, and everything in it, is only validated. When the
- * name of a member is the next step of a path, the earlier result of that path
- * is cleared. So the last of several equal names counts, even if the path does
- * not exist in its value.
+ * Paths that lead to the current value are its hits, one bit per path. For each
+ * open container, the paths that lead through it are stored by depth. If there
+ * are none, the container and everything in it is only validated. When the name
+ * of a member is the next step of a path, the earlier result of that path is
+ * cleared. So the last of several equal names counts, even if the path does not
+ * exist in its value.
  *
  * Most bytes are in strings. With SSE2 they are examined 16 at a time; the
  * portable way is 8 at a time. On log lines SSE2 is a third faster. JSON_PLAIN
@@ -90,8 +90,8 @@ find_special(const char *at, const char *end)
         const uint64_t ones = UINT64_MAX / 255;
         uint64_t bytes = 0;
         memcpy(&bytes, at, sizeof(bytes));
-        /* Sets the top bit of each byte that is 0, or below a limit of at most
-         * 128. Other bits may be wrong, but only above a correct one. */
+        /* Each term sets the top bit of a byte that is 0, or below 0x20. It may
+         * set other top bits in error, but only in bytes above such a byte. */
         uint64_t quote = bytes ^ ones * '"';
         uint64_t slash = bytes ^ ones * '\\';
         if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |

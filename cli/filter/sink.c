@@ -9,8 +9,8 @@
 
 #define SINK_MANY                                                              \
     ((size_t)1 << 17)   /* bytes that are written without sink_flush() */
-#define SINK_CARRIES 3u /* the bits of a kind that count lines */
-#define SINK_LINES ((size_t)1 << 12) /* room for lines at first */
+#define SINK_CARRIES 3u /* bits of enum sink_kind: number of input lines */
+#define SINK_LINES ((size_t)1 << 12) /* initial room for lines */
 
 bool
 sink_open(struct sink *sink, int fd, bool (*stopped)(void))

@@ -1,13 +1,13 @@
 /* throttle.c - lawn throttle: limits the lines of a key to a rate.
  *
- * Each key has a token bucket, stored as one time, as in the generic cell rate
- * algorithm: when the bucket will be full again. This time determines when the
- * token of a new line is available; until then the line is held in the store
+ * Each key has a token bucket. As in the generic cell rate algorithm, only the
+ * time at which the bucket will be full again is stored. This time determines
+ * when a new line gets its token; until then the line is held in the store
  * `lines`. So there is no queue per key, and a key is one timer. Each accepted
- * line restarts the timer; the TTL is the time that an empty bucket takes to
- * fill. So all keys have one TTL, and the key to evict, which is due first, is
- * found in O(1). If lines still wait for tokens when it fires, the timer is
- * restarted, and is then due when the bucket is full.
+ * line restarts the timer. The TTL is the time that an empty bucket takes to
+ * fill. All keys have this TTL, so the key to evict, which is due first, is
+ * found in O(1). If lines still wait for tokens when the timer fires, it is
+ * restarted for the time at which the bucket is full.
  *
  * A token takes DURATION / N, which may not be a whole number of nanoseconds.
  * Times have a fraction, in Nths, and are exact.

@@ -3,10 +3,10 @@
  * The rules are those of lawn(7) ("When not to use a lawn") and the
  * measurements of docs/DESIGN.md, checked in this order:
  *   few timers at once                       any structure
- *   at most as many TTLs at once as blades   a lawn with default options
- *   more, but timers share them, and a lawn
- *   can have enough blades                   a lawn with more blades
- *   rounding TTLs a little leaves few        round them
+ *   a default lawn has a blade for each TTL  a lawn with default options
+ *   a larger lawn has a blade for each TTL,
+ *   and timers share TTLs                    a lawn with more blades
+ *   rounding leaves few different TTLs       round them a little
  *   otherwise                                a wheel or a heap
  */
 #include "stats.h"
@@ -55,8 +55,8 @@ count_rounded(const struct trace_ttls *ttls, uint64_t quantum)
 }
 
 /* Finds the smallest round quantum that leaves at most as many TTLs as a
- * default lawn has blades, and that is small compared with nearly all TTLs.
- * Returns false if there is none. */
+ * default lawn has blades. The quantum must be small compared with nearly all
+ * TTLs. Returns false if there is none. */
 static bool
 find_quantum(const struct trace_stats *stats, struct trace_advice *out)
 {

@@ -38,7 +38,7 @@ struct trace_stats {
     uint64_t most_ttls_timers; /* most timers while live_ttls was at its
                                   maximum */
 
-    struct trace_ttls ttls;     /* with the number of runs of each; sorted at
+    struct trace_ttls ttls;     /* each with its number of runs; sorted at
                                    the end */
     struct lawn_histogram gaps; /* between starts */
     struct trace_series series; /* timers over time */
@@ -53,8 +53,8 @@ struct trace_stats {
  * class ends before the next one begins; the last one ends at UINT64_MAX. */
 uint64_t trace_stats_class(size_t i);
 
-/* Returns the smallest TTL that percent % of the runs do not exceed; 0 if there
- * are no runs. percent is 0 to 100. */
+/* Returns the smallest TTL that `percent` (0 to 100) % of the runs do not
+ * exceed; 0 if there are no runs. */
 uint64_t trace_stats_ttl(const struct trace_stats *stats, unsigned percent);
 
 /* Returns the seconds from the first event to the last. */

@@ -375,8 +375,8 @@ count_shown(const struct top *top, size_t rows)
     return rows == 0 || top->count <= most ? top->count : most;
 }
 
-/* Prints this number of servers, and the totals. If these are not all servers,
- * those that do not answer are first. */
+/* Prints this number of servers, and the totals. If some servers are omitted,
+ * those that do not answer are printed first. */
 static void
 put_head(const struct table *table, size_t servers)
 {

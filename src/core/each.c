@@ -31,8 +31,8 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the TTL's blades in the stripes of `home`, except empty blades and
- * blades in the stripes of `but`. */
+/* Collects the TTL's blades in the stripes of `home`. Skips empty blades and
+ * those that are also in the stripes of `but`. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)
@@ -65,8 +65,8 @@ collect_blades(const struct lawn_blades *blades, uint64_t ttl,
     return many + collect_from(blades, ttl, far, near, queues + many);
 }
 
-/* Visits all blades of the TTL of this blade, if it is the first of them in the
- * table. */
+/* If this blade is the first of its TTL in the table, visits all blades of the
+ * TTL. */
 static bool
 visit_ttl(const struct lawn_visiting *visiting,
           const struct lawn_blades *blades, const struct lawn_blade *blade)

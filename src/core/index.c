@@ -87,7 +87,7 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
     }
 }
 
-/* Updates reach before the base moves to another slot of level 1. */
+/* Updates index->reach before the base moves to another slot of level 1. */
 void
 lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 {
@@ -106,7 +106,7 @@ lawn__index_enter_slots(struct lawn_index *index, uint64_t base)
 }
 
 /* Like lawn__index_note(), for a slot of a higher level than 0 that has no
- * times yet, or only later ones. */
+ * times or only later times. */
 void
 lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
 {

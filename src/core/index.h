@@ -19,8 +19,8 @@
  * ticks in between are never visited.
  *
  * Timers with the same deadline must keep their order [P4]. Of two such timers,
- * the one started earlier is at the same or at a higher level. So entries move
- * from the end of a list to the beginning of another.
+ * the one started earlier is at the same or at a higher level. So a timer is
+ * taken from the end of its list and added to the beginning of a lower list.
  *
  * A slot has a list of blade entries, linked by blade numbers, and a few lists
  * of unqueued timers, chosen by a hash of the deadline. With several lists,
@@ -75,8 +75,8 @@ struct lawn_index {
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
     uint32_t list_shift; /* 32 - list_bits */
-    uint8_t level[64]; /* by the highest set bit of the distance from the base:
-                        * the level that reaches this distance from any base */
+    uint8_t level[64]; /* [i]: the lowest level that reaches all distances with
+                        * highest bit i, wherever the base is */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1]; /* [L]: the first time after the
                                                 * slots of level L - 1; [0] is
                                                 * 0 */

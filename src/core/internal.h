@@ -59,11 +59,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* starts of idle timers minus tuning.starts; at 0 the
-                          * tuning is reviewed */
+    uint64_t starts;     /* plus tuning.starts: starts of idle timers; at 0 the
+                          * tuning is updated */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* starts that found no blade of their TTL, minus
-                          * tuning.misses; at 0 the tuning is reviewed */
+    uint64_t misses;     /* plus tuning.misses: starts that found no blade of
+                          * their TTL; at 0 the tuning is updated */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */

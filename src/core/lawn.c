@@ -198,8 +198,8 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     }
 }
 
-/* Called after some insertions of an unqueued timer. A separate function that
- * is called last, so that the others need not save registers. */
+/* Called after some insertions of an unqueued timer. It is a separate function,
+ * called last, so that its callers need not save registers. */
 LAWN_NOINLINE static void
 note_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
               uint32_t slot)
@@ -230,7 +230,7 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Appends a timer, whose deadline is set, to a blade of its TTL or a free one.
+/* Appends a timer to a free blade or one of its TTL. The deadline must be set.
  * Updates the blade's entry if it is missing or too late. */
 LAWN_NOINLINE static void
 append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
@@ -459,10 +459,10 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
         /* In a small table, the second set of one stripe may be the first set
          * of another. A blade claimed there for this deadline is then found by
-         * a later start with a deadline of the other stripe. If earlier timers
-         * with that deadline are on another blade, that violates P4. So in such
-         * a table, only the deadline that lawn_start() uses now may claim a
-         * blade. */
+         * a later start with a deadline of the other stripe. That violates P4
+         * if timers with the later start's deadline are already on another
+         * blade. So in such a table, only the deadline that lawn_start() uses
+         * now may claim a blade. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -527,9 +527,9 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         resolution = 1;
     }
     /* If the new resolution is not a multiple of the old one, a timer may be
-     * due before timers that were started earlier with the same TTL, by less
-     * than the old resolution. Until the clock has advanced that far, starts
-     * compare deadlines [I1]. */
+     * due less than one old resolution before timers that were started earlier
+     * with the same TTL. Until the clock has advanced by the old resolution,
+     * starts compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

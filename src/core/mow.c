@@ -273,8 +273,8 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Returns the levels below this one with entries in the slot of the base or the
- * one after it. Bit L is for level L. */
+/* Finds the levels below this one that have entries in the slot of the base or
+ * in the next slot. Returns bit L for level L. */
 static uint32_t
 find_unopened(const struct lawn_index *index, uint32_t below)
 {
@@ -291,7 +291,7 @@ find_unopened(const struct lawn_index *index, uint32_t below)
 }
 
 /* Moves an unqueued timer to a lower level, before timers with the same
- * deadline, which were started later. If a slot of a level in between may
+ * deadline: they were started later. If a slot of a level in between may
  * contain such timers, moves the timer to that slot instead. */
 static inline void
 move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
@@ -321,7 +321,7 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
 
 /* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
  * last timer of each list in turn, to load several at once. Returns the number
- * of timers. */
+ * of moved timers. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
@@ -574,7 +574,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
         lawn->touched_idle = work - mowing.work;
     }
     LAWN_PROBES_MOWN(lawn, now, fired);
-    /* If the mow ran out of work but not of budget, timers may still be due. */
+    /* If the limit on work ended the mow, timers may still be due. */
     return mowing.complete || mowing.left == 0 ? fired : budget;
 }
 

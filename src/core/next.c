@@ -219,8 +219,8 @@ lawn_next_exact(struct lawn *lawn)
                                 : find_earliest(lawn, &search, UINT64_MAX);
 }
 
-/* Returns the unqueued timer with this deadline that was started first, or
- * NULL. It is at the highest level. Moves it to the front of its list. */
+/* Of the unqueued timers with this deadline, returns the first at the highest
+ * level, or NULL: it was started first. Moves it to the front of its list. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next, uint64_t looks)
 {

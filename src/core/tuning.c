@@ -7,17 +7,17 @@
 #if !defined LAWN_TUNING_PERIOD
 #define LAWN_TUNING_PERIOD 1024u
 #endif
-/* Restarts that find their blade are not counted, because that makes them 10 %
- * slower. So a lawn may give up blades that pay, and soon use them again. Then
- * the next count lasts twice as long, up to this. */
+/* Restarts that find their blade are not counted, because counting makes them
+ * 10 % slower. So a lawn may give up blades that pay, and soon use them again.
+ * Then the next count lasts twice as long, up to this number of misses. */
 #define LAWN_TUNING_PATIENCE (1024u * LAWN_TUNING_PERIOD)
-/* Samples per decision, of which three in four must be hits. */
+/* Samples per decision; three in four must be hits. */
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
 #endif
-/* Starts per sample, after the first two windows, which sample each start. */
+/* Starts per sample. The first two windows sample each start. */
 #define LAWN_TUNING_SPACING 32u
-/* The number of TTLs is that of the last AGE windows, approximately. */
+/* The number of TTLs is estimated over about the last AGE windows. */
 #define LAWN_TUNING_AGE 64u
 /* From this number of running timers on, they do not fit in a cache, and
  * prefetching pays. */
@@ -139,7 +139,7 @@ are_blades_useless(const struct lawn *lawn)
 }
 
 /* Called before the clock moves, if review_due is set. While the blades are
- * bypassed, it is set only if they pay. */
+ * bypassed, review_due is set only if blades would pay. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {

@@ -1,7 +1,7 @@
 /* memory.c - the memory of a store: see memory.h.
  *
- * If a block is not mapped, the byte before it is the block's offset in the
- * allocator's block. */
+ * A block that is not mapped is aligned within memory of the allocator. The
+ * byte before the block is its offset there. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"
 
@@ -128,7 +128,7 @@ lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
     /* A block at the end of a mapping can always be unmapped, because that does
-     * not split the mapping. So the kept blocks can be unmapped in turn. */
+     * not split the mapping. So the kept blocks are unmapped one by one. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);

@@ -23,7 +23,7 @@
 
 /* Slots in the first slab of a size. */
 #define LAWN_STORE_SLOTS_LEAST 4u
-/* The slabs of full blocks begin at different offsets below this. Otherwise
+/* Slabs that fill a block begin at different offsets below this. Otherwise
  * their headers would compete for the same few cache lines. */
 #define LAWN_STORE_SLOTS_COLORS (16u * LAWN_STORE_LINE)
 /* Means "no number"; fits in a word of slots->slabs. */
@@ -119,8 +119,8 @@ is_free(uintptr_t word)
     return (word & 1) != 0;
 }
 
-/* Allocates a number from the lowest piece that has a free one, or a new one.
- * Returns false if out of memory. */
+/* Allocates a slab number: a free one of the lowest piece that has any, or a
+ * new one. Returns false if out of memory. */
 static bool
 take_number(struct lawn_store_slots *slots, uint64_t *number)
 {

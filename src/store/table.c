@@ -7,9 +7,9 @@
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* PER buckets have FEWEST to MOST records on average: the table grows if there
- * are more, and shrinks if there are fewer. Buckets that are not yet split have
- * twice as many as the others. */
+/* The table grows if PER buckets have more than MOST records on average. It
+ * shrinks if they have fewer than FEWEST. Buckets that are not yet split have
+ * twice as many records as the others. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u

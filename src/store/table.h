@@ -89,9 +89,9 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits. Tags contain 8 to 15 bits that the bucket number does not determine;
- * the lowest of them selects the bucket of a record after a split. So a split
- * reads the records only if `bits` becomes a multiple of 8. */
+ * bits. The bucket number does not determine 9 to 16 bits of a tag. At a split,
+ * the lowest of these bits selects a record's bucket. A split reads the records
+ * only if it makes `bits` a multiple of 8. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {
