@@ -77,13 +77,13 @@ parse(const char *text, struct choose_deviation *out, const char **end)
     if (after == text) {
         return false;
     }
-    if (*after >= 'a' && *after <= 'd') {
+    if (*after >= 'a' && *after <= 'e') {
         out->option.kind = CHOOSE_RUN;
         out->option.fibre = (uint8_t)(*after - 'a');
-    } else if (*after >= 's' && *after <= 'v') {
+    } else if (*after >= 's' && *after <= 'w') {
         out->option.kind = CHOOSE_DELAY;
         out->option.fibre = (uint8_t)(*after - 's');
-    } else if (*after >= 'A' && *after <= 'D') {
+    } else if (*after >= 'A' && *after <= 'E') {
         out->option.kind = CHOOSE_FLUSH;
         out->option.fibre = (uint8_t)(*after - 'A');
     } else {
