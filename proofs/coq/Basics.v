@@ -200,7 +200,7 @@ Lemma place_cases t c s :
   (due t <> LAST /\ find_blade s (ttl t) (due t) = None /\
    place t c s = put_unqueued t s) \/
   (due t <> LAST /\ exists w b,
-    nth_error (blades s) w = Some b /\ In w (tuning s (ttl t) (due t)) /\
+    nth_error (blades s) w = Some b /\ In w (choices (tuning s) (ttl t) (due t)) /\
     ((find_blade s (ttl t) (due t) = Some w /\ of_ttl b = Some (ttl t)) \/
      (find_blade s (ttl t) (due t) = None /\ queue b = [])) /\
     place t c s = put_blade w t s).
@@ -215,7 +215,7 @@ Proof.
   - destruct (claim_blade s (ttl t) (due t) c) as [w|] eqn:Hc; [|auto].
     right; right. split; auto. unfold claim_blade in Hc.
     destruct c as [v|]; [|discriminate].
-    destruct (existsb (Nat.eqb v) (tuning s (ttl t) (due t))) eqn:He; [|discriminate].
+    destruct (existsb (Nat.eqb v) (choices (tuning s) (ttl t) (due t))) eqn:He; [|discriminate].
     destruct (is_free (blades s) v) eqn:Hv; [|discriminate].
     injection Hc as ->. unfold is_free in Hv.
     destruct (nth_error (blades s) w) as [b|] eqn:Hn; [|discriminate].

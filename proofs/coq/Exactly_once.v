@@ -172,6 +172,8 @@ Proof.
     apply (once_quiet s); auto. right. simpl. eauto 10.
   - (* a mow breaks off *)
     apply (once_quiet s); auto. right. simpl. eauto 10.
+  - (* reserve *)
+    apply (once_quiet s); auto. rewrite (reserve_running w b); auto.
 Qed.
 
 Lemma reachable_once s : reachable s -> once s.

@@ -194,6 +194,20 @@ Proof.
     apply settled_queue in Hab. destruct Hab as [-> _]. auto.
 Qed.
 
+(* A reserved blade has no timers; it keeps its entry. *)
+Lemma indexed_reserve w b t s : indexed s -> nth_error (blades s) w = Some b ->
+  queue b = [] ->
+  indexed (set_blades (update w (Blade (Some t) (entry b) []) (blades s)) s).
+Proof.
+  intros [H1 H2 H3 H4 H5 H6 H7 H8] Hn Hq. pose proof (nth_error_In _ _ Hn) as Hin.
+  split; simpl; auto.
+  - intros c u Hc Hu. apply in_update in Hc. destruct Hc as [->|Hc]; [|eauto].
+    simpl in Hu. eauto.
+  - intros c x Hc Hx. apply in_update in Hc. destruct Hc as [->|Hc]; [destruct Hx|eauto].
+  - intros c x Hc Hx. apply in_update in Hc. destruct Hc as [->|Hc]; [destruct Hx|eauto].
+  - intros c Hc. apply in_update in Hc. destruct Hc as [->|Hc]; [simpl; auto|auto].
+Qed.
+
 Lemma indexed_take_last s : indexed s -> now s = LAST -> indexed (take_last s).
 Proof.
   intros [H1 H2 H3 H4 H5 H6 H7 H8] Hn. split; simpl; auto; [|tauto].
@@ -285,6 +299,7 @@ Proof.
     + apply least_none in He. rewrite He. intros u [].
     + intros _. eapply first_last; eauto.
     + destruct (last s); [congruence|]. lia.
+  - eapply indexed_reserve; eauto.
 Qed.
 
 Theorem reachable_indexed s : reachable s -> indexed s.

@@ -13,7 +13,8 @@
    earliest, horizon, plain, fetched); prefetching; resolutions other than 1;
    lawn_start_as() and lawn_halt(). Tuning and stripes are arbitrary: whenever the
    clock moves, the function from a TTL and a deadline to blades may be replaced by
-   any other. The limit of the work of a mow is arbitrary, too: a mow may stop at any
+   any other, or the lawn may begin or cease to bypass its blades. While it bypasses
+   them, any free blade may be reserved for any TTL at any time. The limit of the work of a mow is arbitrary, too: a mow may stop at any
    time.
 
    Ghost fields, which C does not have: ttl, began and stamp of a timer; fresh and
@@ -63,8 +64,10 @@ Inductive event :=
 | Mown (until budget returned fresh : N).   (* a mow returned *)
 
 (* The blades that a TTL and a deadline may use: lawn__blades_at(), for the home
-   and the second choice, under the current tuning. *)
-Definition tuning_fn := N -> N -> list nat.
+   and the second choice, under the current tuning. None: the blades are bypassed. *)
+Definition tuning_fn := option (N -> N -> list nat).
+Definition choices (h : tuning_fn) (t d : N) : list nat :=
+  match h with Some f => f t d | None => [] end.
 
 (* struct lawn *)
 Record lawn := Lawn {
@@ -147,7 +150,7 @@ Definition has_ttl (l : list blade) (t : N) (w : nat) : bool :=
   | None => false
   end.
 Definition find_blade (s : lawn) (t d : N) : option nat :=
-  find (has_ttl (blades s) t) (tuning s t d).
+  find (has_ttl (blades s) t) (choices (tuning s) t d).
 
 (* blades.c: lawn__blades_claim(). The operation chooses which free blade is claimed,
    or none. *)
@@ -158,7 +161,7 @@ Definition is_free (l : list blade) (w : nat) : bool :=
   end.
 Definition claim_blade (s : lawn) (t d : N) (c : option nat) : option nat :=
   match c with
-  | Some w => if existsb (Nat.eqb w) (tuning s t d) && is_free (blades s) w
+  | Some w => if existsb (Nat.eqb w) (choices (tuning s) t d) && is_free (blades s) w
               then Some w else None
   | None => None
   end.
@@ -213,6 +216,18 @@ Definition start_at (x : nat) (t : N) (c : option nat) (s : lawn) : lawn :=
 (* lawn.c: lawn_stop(). *)
 Definition stop (x : nat) (s : lawn) : lawn :=
   if pending x s then note (Stopped x) (remove x s) else s.
+
+(* tuning.c: find_or_reserve_blade(). While the blades are bypassed, a sample gives a
+   free blade to its TTL, but no timer. *)
+Definition reserve (w : nat) (t : N) (s : lawn) : lawn :=
+  match tuning s, nth_error (blades s) w with
+  | None, Some b =>
+      match queue b with
+      | [] => set_blades (update w (Blade (Some t) (entry b) []) (blades s)) s
+      | _ => s
+      end
+  | _, _ => s
+  end.
 
 (* internal.h: lawn__advance_clock(); the tuning may change when the clock moves. *)
 Definition advance_clock (t : N) (h : tuning_fn) (s : lawn) : lawn :=
@@ -382,7 +397,8 @@ Inductive op :=
 | Settle (w : nat)
 | Advance (t : N)
 | BreakOff (t : N)
-| Finish.
+| Finish
+| Reserve (w : nat) (t : N).
 
 Definition run (s : lawn) (o : op) : lawn :=
   match o with
@@ -398,6 +414,7 @@ Definition run (s : lawn) (o : op) : lawn :=
   | Advance t => advance t s
   | BreakOff t => break_off t s
   | Finish => finish s
+  | Reserve w t => reserve w t s
   end.
 Definition runs (s : lawn) (l : list op) : lawn := fold_left run l s.
 

@@ -85,6 +85,9 @@ Proof.
       * injection Hy as -> _ _. left. auto.
       * right. eauto.
     + intros y u f [Hy|Hy]; [|eauto]. injection Hy as -> <- _. lia.
+  - (* reserve *)
+    apply (sound_quiet s); simpl; auto; try lia.
+    intros y Hy. rewrite (reserve_running w b) in Hy; auto.
 Qed.
 
 Theorem reachable_sound s : reachable s -> sound s.

@@ -200,6 +200,10 @@ Proof.
     destruct Hm as [M1 M2 M3 M4 M5]. split; simpl; try discriminate.
     + intros x u f [Hx|Hx]; [discriminate|eauto].
     + intros u b' n f l [= <- <- <- <- <-] Hb. lia.
+  - (* reserve *)
+    apply (mowed_quiet s); auto.
+    + intros x. rewrite (reserve_running w b); auto.
+    + unfold in_index. simpl. rewrite (reserve_on_blades w b); auto.
 Qed.
 
 Theorem reachable_mowed s : reachable s -> sound s /\ indexed s /\ mowed s.

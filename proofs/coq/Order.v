@@ -2,8 +2,9 @@
    mows, and those of one TTL in the order in which they were started.
 
    The second half is the reason why a mow fires unqueued timers before blades, why
-   find_or_claim_blade() looks for the blade of a TTL before it claims a free one, and
-   why the tuning changes only when the clock moves: see r_found. *)
+   find_or_claim_blade() looks for the blade of a TTL before it claims a free one, why
+   the tuning changes only when the clock moves, and why blades are reserved only while
+   they are bypassed: see r_found. *)
 
 From Coq Require Import NArith List Bool Arith Lia Permutation.
 From Lawn Require Import Model Basics Steps Never_early Index.
@@ -143,11 +144,11 @@ Definition with_timer (b : blade) (u : N) (t : timer) : blade :=
 (* The search for another TTL finds the same blade as before; the search for this TTL
    finds the blade that took the timer. *)
 Lemma find_put w b u t s : nth_error (blades s) w = Some b ->
-  In w (tuning s (ttl t) (due t)) ->
+  In w (choices (tuning s) (ttl t) (due t)) ->
   (find_blade s (ttl t) (due t) = Some w /\ of_ttl b = Some (ttl t)) \/
   (find_blade s (ttl t) (due t) = None /\ queue b = []) ->
   find (has_ttl (update w (with_timer b u t) (blades s)) (ttl t))
-    (tuning s (ttl t) (due t)) = Some w.
+    (choices (tuning s) (ttl t) (due t)) = Some w.
 Proof.
   intros Hn Hin [[Hf Hb]|[Hf Hb]].
   - rewrite <- Hf. unfold find_blade. apply find_ext. intros v _.
@@ -166,7 +167,8 @@ Lemma find_keeps w b u t s v d ttl' : nth_error (blades s) w = Some b ->
   of_ttl b = Some (ttl t) \/ queue b = [] ->
   find_blade s ttl' d = Some v -> ttl' <> ttl t ->
   (w = v -> queue b <> []) ->
-  find (has_ttl (update w (with_timer b u t) (blades s)) ttl') (tuning s ttl' d) = Some v.
+  find (has_ttl (update w (with_timer b u t) (blades s)) ttl')
+    (choices (tuning s) ttl' d) = Some v.
 Proof.
   intros Hn Hb Hf Ht Hw. rewrite <- Hf. unfold find_blade.
   destruct Hb as [Hb|Hb].
@@ -174,7 +176,7 @@ Proof.
   - (* w was free, so it is not v, and it is no longer found for this TTL *)
     assert (Hwv : w <> v) by (intros E; apply Hw in E; congruence).
     unfold find_blade in Hf. rewrite Hf.
-    induction (tuning s ttl' d) as [|a l IH]; simpl in *; [discriminate|].
+    induction (choices (tuning s) ttl' d) as [|a l IH]; simpl in *; [discriminate|].
     destruct (Nat.eq_dec a w) as [->|Ha].
     + assert (E : has_ttl (update w (with_timer b u t) (blades s)) ttl' w = false).
       { unfold has_ttl. rewrite nth_update_same by (apply nth_error_Some; congruence).
@@ -424,6 +426,24 @@ Proof.
     + simpl. intros x [<-|Hx]; [lia|auto].
     + simpl. intros x y [<-|Hx] Hy E; [|auto].
       apply (in_remove (name t) s y) in Hy. apply Hf; tauto.
+  - (* reserve *)
+    pose proof (reserve_running w b (Some t) (entry b) s H0 H1) as Er.
+    assert (Hin : forall v a x,
+      nth_error (update w (Blade (Some t) (entry b) []) (blades s)) v = Some a ->
+      In x (queue a) -> nth_error (blades s) v = Some a).
+    { intros v a x Ha Hx. apply nth_update in Ha.
+      destruct Ha as [[-> ->]|[_ Ha]]; [destruct Hx|auto]. }
+    destruct Hr as [R1 R2 R3 R4 R5 R6 R7 R8]. split; auto.
+    + intros x y Hx Hy. apply R1.
+      * destruct Hx as [Hx|Hx]; [left; congruence|right; auto].
+      * destruct Hy as [Hy|Hy]; [left; congruence|right; auto].
+    + simpl. rewrite (reserve_on_blades w b); auto.
+    + simpl. intros v v' a a' x y Ha Ha' Hv Hx Hy. apply (R4 v v' a a'); eauto.
+    + (* while the blades are bypassed, no timer is put on one *)
+      simpl. intros v a x Ha Hx Hn. exfalso.
+      pose proof (R5 v a x (Hin v a x Ha Hx) Hx Hn) as Hf.
+      unfold find_blade, choices in Hf. rewrite H in Hf. discriminate.
+    + rewrite Er. auto.
 Qed.
 
 Lemma reachable_right s : reachable s -> sound s /\ indexed s /\ right s.

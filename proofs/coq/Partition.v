@@ -116,6 +116,10 @@ Proof.
     { intros b. apply mows_same; auto. intros m' [=]. }
     destruct (left m =? 0); auto.
     destruct (first_time s) as [e|]; auto. destruct (until m <? e); auto.
+  - unfold reserve. destruct (tuning s); auto.
+    destruct (nth_error (blades s) w) as [b|] eqn:Hn; auto.
+    destruct (queue b) eqn:Hb; auto. apply mows_same; auto.
+    apply (reserve_running w b); auto.
 Qed.
 
 Lemma mows_runs u l : forall s, reachable s -> within u s ->

@@ -149,6 +149,15 @@ Proof.
   destruct Hab as [->| ->]; [|pose proof (weight_settled u a)]; lia.
 Qed.
 
+Lemma todo_reserve u w t s : (todo u (reserve w t s) <= todo u s)%nat.
+Proof.
+  unfold reserve. destruct (tuning s); auto.
+  destruct (nth_error (blades s) w) as [b|] eqn:Hn; auto.
+  destruct (queue b) eqn:Hq; auto. unfold todo. simpl.
+  destruct (update_split w (Blade (Some t) (entry b) []) _ _ Hn) as (l1 & l2 & -> & ->).
+  rewrite !weights_app. simpl. unfold weight, stale_by. simpl. rewrite Hq. auto.
+Qed.
+
 Lemma fire_in_index e t s : fires_from e t s -> in_index s t.
 Proof.
   intros [(_ & l1 & l2 & Hl' & _)|(_ & _ & w & b & q & Hn & _ & Hq)].
@@ -236,6 +245,10 @@ Proof.
   - unfold break_off. rewrite Hm. destruct (_ && _); auto.
   - unfold finish. rewrite Hm. destruct (left m =? 0); auto.
     destruct (first_time s) as [e|]; auto. destruct (until m <? e); auto.
+  - right. apply goes_on_same; auto.
+    + unfold reserve. destruct (tuning s); auto.
+      destruct (nth_error (blades s) w) as [b|]; auto. destruct (queue b); auto.
+    + apply todo_reserve.
 Qed.
 
 (* A mow that cannot return yet has a step that reduces the work. *)

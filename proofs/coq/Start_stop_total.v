@@ -84,6 +84,8 @@ Proof.
     apply (logged_quiet s); auto; [tauto|]. right. simpl. eauto 10.
   - (* a mow breaks off *)
     apply (logged_quiet s); auto; [tauto|]. right. simpl. eauto 10.
+  - (* reserve *)
+    apply (logged_quiet s); auto. intros y. rewrite (reserve_running w b); tauto.
 Qed.
 
 Lemma reachable_logged s : reachable s -> logged s.

@@ -55,7 +55,10 @@ Inductive step : lawn -> lawn -> Prop :=
 | step_peek s t : mode s = None -> t <= LAST -> (forall u, In u (times s) -> t <= u) ->
     step s (set_bound t s)
 | step_next s : mode s = None -> (forall b, In b (blades s) -> settled b = b) ->
-    step s (set_bound (next_look s) s).
+    step s (set_bound (next_look s) s)
+| step_reserve s w b t : tuning s = None -> nth_error (blades s) w = Some b ->
+    queue b = [] ->
+    step s (set_blades (update w (Blade (Some t) (entry b) []) (blades s)) s).
 
 Inductive steps : lawn -> lawn -> Prop :=
 | steps_none s : steps s s
@@ -211,6 +214,13 @@ Proof.
     rewrite map_map. reflexivity.
 Qed.
 
+Lemma reserve_steps w t s : steps s (reserve w t s).
+Proof.
+  unfold reserve. destruct (tuning s) eqn:Ht; [constructor|].
+  destruct (nth_error (blades s) w) as [b|] eqn:Hn; [|constructor].
+  destruct (queue b) eqn:Hq; [|constructor]. apply one. apply step_reserve; auto.
+Qed.
+
 Theorem run_steps o s : now s <= LAST -> steps s (run s o).
 Proof.
   intros Hl. destruct o; simpl.
@@ -227,6 +237,7 @@ Proof.
   - apply advance_steps.
   - apply break_off_steps.
   - apply finish_steps.
+  - apply reserve_steps.
 Qed.
 
 (* A property of a new lawn that every step preserves always holds. *)
@@ -288,6 +299,21 @@ Proof.
   intros [= ->]. eauto.
 Qed.
 
+(* So does reserving. *)
+Lemma reserve_on_blades w b u e l : nth_error l w = Some b -> queue b = [] ->
+  on_blades (update w (Blade u e []) l) = on_blades l.
+Proof.
+  intros Hn Hq. destruct (update_split w (Blade u e []) _ _ Hn) as (l1 & l2 & -> & ->).
+  rewrite !on_blades_app. simpl. rewrite Hq. auto.
+Qed.
+
+Lemma reserve_running w b u e s : nth_error (blades s) w = Some b -> queue b = [] ->
+  running (set_blades (update w (Blade u e []) (blades s)) s) = running s.
+Proof.
+  intros Hn Hq. unfold running. simpl.
+  rewrite (reserve_on_blades _ _ _ _ _ Hn Hq). auto.
+Qed.
+
 Lemma take_last_running s x :
   In x (running (take_last s)) <-> In x (running s).
 Proof. rewrite !in_running. simpl. rewrite in_app_iff. tauto. Qed.
@@ -321,4 +347,5 @@ Proof.
   - left. apply (take_last_running s y). auto.
   - rewrite settle_running in Hy; auto.
   - left. apply (in_remove (name t) s y) in Hy. tauto.
+  - rewrite (reserve_running w b) in Hy; auto.
 Qed.

@@ -4,8 +4,9 @@
    in the end, and after each start on the place of the timer: which blade, unqueued,
    or waiting for the last tick. Where the model allows several choices, the code has
    decided: which of the blades due at one tick is next, whether a start that finds no
-   blade of its TTL claims the free one that blades.c would pick, and the tuning of a
-   lawn after its clock moves. The model has to allow that choice. *)
+   blade of its TTL claims the free one that blades.c would pick, which blade a start
+   reserves, and the tuning of a lawn after its clock moves. The model has to allow that
+   choice. *)
 
 From Coq Require Import NArith List Bool Arith.
 From Lawn Require Import Model.
@@ -23,16 +24,17 @@ Definition set_of (w : nat) : list nat := let w := (w / 4 * 4)%nat in seq w 4.
    deadline that select a stripe. *)
 Definition striped (h d stripe : N) : nat :=
   (home h + N.to_nat (N.land (4 * d) stripe))%nat.
-Definition kept (bypass stripe : N) : tuning_fn := fun t d =>
+Definition kept (bypass stripe : N) : tuning_fn :=
   if bypass =? 0 then
-    set_of (striped (hash t) d stripe) ++ set_of (striped (rehash (hash t)) d stripe)
-  else [].
+    Some (fun t d =>
+      set_of (striped (hash t) d stripe) ++ set_of (striped (rehash (hash t)) d stripe))
+  else None.
 
 (* The blade that a start claims: the first free one of its home, the others of that
    set, its second home and the others of that set. Under the current tuning each
    choice has four blades. *)
 Definition claims (t d : N) (s : lawn) : list nat :=
-  match tuning s t d with
+  match choices (tuning s) t d with
   | [] => []
   | sets =>
       let homes := fun h set =>
@@ -59,6 +61,7 @@ Definition stands (x : nat) (p : stand) (s : lawn) : bool :=
 
 Inductive act :=
 | S_ (x : nat) (d : N) (p : stand)
+| G_ (w : nat) (t : N)           (* the start before it reserved a blade *)
 | A_ (x : nat) (t : N) (p : stand)
 | X_ (x : nat)
 | N_ (t bypass stripe : N)
@@ -119,10 +122,21 @@ Definition follow_start (x : nat) (d : N) (p : stand) (s : lawn) : option lawn :
   find (stands x p)
     [start x d (claim_of x d s) s; start x d None s].
 
+(* A blade is reserved if no blade of the TTL would be found without stripes, and it
+   will be found then. *)
+Definition follow_reserve (w : nat) (t : N) (s : lawn) : option lawn :=
+  let found := find_blade (set_clock (now s) (kept 0 0) s) t 0 in
+  let s' := reserve w t s in
+  match found, find_blade (set_clock (now s) (kept 0 0) s') t 0 with
+  | None, Some v => if Nat.eqb v w then Some s' else None
+  | _, _ => None
+  end.
+
 Definition follow (s : lawn) (a : act) : option lawn :=
   match a with
   | S_ x d p => follow_start x d p s
   | A_ x t p => follow_start x (if now s <? t then minus t (now s) else 0) p s
+  | G_ w t => follow_reserve w t s
   | X_ x => Some (stop x s)
   | N_ t bypass stripe => Some (advance_clock t (kept bypass stripe) s)
   | E_ t => if next s =? t then Some (look s) else None

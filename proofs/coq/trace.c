@@ -11,7 +11,8 @@
  * Prints f TIMER DEADLINE TUNING for a fired timer, r COUNT TUNING for a mow, e
  * TIME for the next deadline, h TUNING after the time was set. For a start it
  * prints the place of the timer: w BLADE, l if it is unqueued, t if it waits
- * for the last tick. After a script it prints p TIMER DEADLINE for each running
+ * for the last tick. If the start reserved a blade without using it, the number
+ * of that blade and its TTL follow. After a script it prints p TIMER DEADLINE for each running
  * timer, and a full stop. TUNING is bypass (0 or 1) and the bits of the
  * deadline that select a stripe.
  */
@@ -24,6 +25,7 @@
 
 #define TRACE_TIMERS 32
 #define TRACE_CALLBACKS 64
+#define TRACE_BLADES 44 /* of the smallest table */
 
 struct trace_line {
     char what;
@@ -50,6 +52,30 @@ trace_read(struct trace_line *line)
     return true;
 }
 
+/* The TTLs of the blades before a start. */
+static uint64_t trace_ttl[TRACE_BLADES];
+
+static void
+trace_remember(void)
+{
+    for (uint32_t i = 0; i < trace_lawn->blades.count; i++) {
+        trace_ttl[i] = trace_lawn->blades.all[i].ttl;
+    }
+}
+
+/* Prints the blades whose TTL the start of a timer changed, although the timer is
+ * not on them. */
+static void
+trace_reserved(void)
+{
+    for (uint32_t i = 0; i < trace_lawn->blades.count; i++) {
+        if (trace_lawn->blades.all[i].ttl != trace_ttl[i]) {
+            printf(" %" PRIu32 " %" PRIu64, i, trace_lawn->blades.all[i].ttl);
+        }
+    }
+    printf("\n");
+}
+
 /* Finds the blade of a timer: the end of its queue is the blade's link. */
 static void
 trace_place(const struct lawn_timer *timer)
@@ -66,12 +92,14 @@ trace_place(const struct lawn_timer *timer)
             }
         }
         if (link == &trace_lawn->last) {
-            printf("t\n");
+            printf("t");
+            trace_reserved();
             return;
         }
         link = link->next;
     }
-    printf("l\n");
+    printf("l");
+    trace_reserved();
 }
 
 static void
@@ -87,6 +115,7 @@ trace_do(const struct trace_line *line)
 {
     struct lawn_timer *timer = &trace_timer[line->value[0] % TRACE_TIMERS];
 
+    trace_remember();
     if (line->what == 's') {
         lawn_start(trace_lawn, timer, line->value[1]);
     } else if (line->what == 'a') {

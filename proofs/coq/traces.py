@@ -82,15 +82,19 @@ def script(rng, long):
 
 def terms(lines, printed):
     """A script and the output of trace.c about it, as a term; the number of
-    operations and fires; and the tunings of the lawn."""
+    operations, of fires and of reserved blades; and the tunings of the lawn."""
     printed = iter(printed)
     acts = []
+    reserves = []
     tunings = set()
 
     def place():
+        """The place of a timer, and the blade that its start reserved, with its TTL."""
         word, *values = next(printed).split()
-        return {"w": "(On %s%%nat)", "l": "Unqueued%s", "t": "Last%s"}[word] % \
-            " ".join(values)
+        if word == "w":
+            blade, = values
+            return f"(On {blade}%nat)", []
+        return {"l": "Unqueued", "t": "Last"}[word], values
 
     def kept(values):
         tunings.add(tuple(map(int, values)))
@@ -105,7 +109,12 @@ def terms(lines, printed):
                 f"{value}%nat" if i == 0 and word in "sax" else value
                 for i, value in enumerate(values)))
             if word in "sa":
-                acts[-1] += f" {place()}"
+                where, reserved = place()
+                acts[-1] += f" {where}"
+                if reserved:
+                    blade, of_ttl = reserved
+                    acts.append(f"G_ {blade}%nat {of_ttl}")
+                    reserves.append(blade)
             elif word == "n":
                 acts[-1] += " " + kept(next(printed).split()[1:])
 
@@ -135,7 +144,8 @@ def terms(lines, printed):
     rest = [answer.split() for answer in printed]
     running = "; ".join(f"({x}%nat, {due})" for _, x, due in rest)
     term = f"agrees {lines[0].split()[1]} [{'; '.join(acts)}] [{running}]"
-    return term, len(acts) - fires, fires, tunings
+    operations = len(acts) - fires - len(reserves)
+    return term, operations, fires, len(reserves), tunings
 
 
 def scripts(seed, many, long):

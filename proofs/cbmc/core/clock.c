@@ -9,18 +9,28 @@
  *
  * @proof clock_set
  * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now
- *     lawn__set_bound lawn__is_small
+ *     lawn__set_bound lawn__is_small lawn__tuning_review set_mode begin_count
+ *     are_blades_useless lawn__tuning_settle
  * For every time that is set: the clock never runs back, and never past
  * LAWN_LAST [P9]. Whatever the tuning becomes, the wake time is not after the
  * bound, and 0 if a review is requested [I6]; it is before the bound only for a
  * review, or to open slots ahead of time; and the count does not change [I7].
+ * The tuning stays valid. Its mode changes only if the clock moves and the
+ * resolution is 1 [P4].
+ *
+ * @proof clock_resolution
+ * @covers lawn_set_resolution lawn__tuning_keep set_mode begin_count
+ *     lawn__tuning_settle lawn__saturating_add
+ * For all resolutions up to 15: clock, bound and count do not change, no review
+ * is due, and the tuning stays valid: with a resolution above 1, the lawn uses its
+ * blades. Otherwise its mode does not change [P4].
  *
  * @proof clock_plain
  * @covers lawn__move_clock lawn__ticks_after
  * For every now, TTL and tuning: the sum of now and a TTL below lawn->plain is
  * before LAWN_LAST, so the fast path of lawn_start() adds without a check [P9].
- * In a trial, in bypass mode, with a resolution, or after a change of it, no TTL
- * is below lawn->plain.
+ * In bypass mode, with a resolution, or after a change of it, no TTL is below
+ * lawn->plain.
  *
  * @proof clock_due
  * @covers compute_deadline clamp_deadline may_use_blade lawn__count_starts lawn_count
@@ -35,18 +45,17 @@
 #include <lawn.c>
 #include <tuning.c>
 
+#include "any_tuning.h"
+
 static struct lawn lawn;
-static struct lawn_blade blades[16];
 static struct lawn_mowing mowing;
 
 typedef unsigned __int128 proof_wide;
 
-/* Clock, counters, tuning and the table's fill are arbitrary. */
+/* Clock, counters, tuning and the number of index entries are arbitrary. */
 static void
 proof_any_lawn(void)
 {
-    uint32_t i;
-
     lawn.now = nondet_u64();
     lawn.index.base = nondet_u64();
     ASSUME(lawn.index.base <= lawn.now && lawn.now <= LAWN_LAST);
@@ -55,34 +64,23 @@ proof_any_lawn(void)
     lawn.settled = nondet_u64();
     lawn.resolution = nondet_bool() ? 1 : 8;
     lawn.tuning.review_due = nondet_bool();
-    lawn.tuning.trial = nondet_bool();
-    lawn.tuning.bypass = nondet_bool();
-    lawn.tuning.left = nondet_u64();
     lawn.tuning.starts = nondet_u64();
-    lawn.tuning.misses = nondet_u64();
     lawn.starts = nondet_u64();
-    lawn.misses = nondet_u64();
     lawn.stops = nondet_u64();
     lawn.fires = nondet_u64();
-    lawn.plain_mask = lawn.tuning.trial || lawn.tuning.bypass ||
-                              lawn.resolution != 1 || lawn.settled != 0
-                          ? 0
-                          : UINT64_MAX;
+    lawn.blades.stripe = nondet_bool() ? LAWN_BLADES_SPARE : 0;
+    proof_any_tuning(&lawn);
+    ASSUME(proof_tuning(&lawn));
     lawn__move_clock(&lawn, lawn.now);
     lawn__set_bound(&lawn, nondet_u64());
-    lawn.blades.all = blades;
     lawn.blades.homes = 16;
-    for (i = 0; i < 16; i++) {
-        blades[i].queue.next = nondet_bool() ? &blades[i].queue : NULL;
-    }
 }
 
 /* Returns whether lawn->plain has the value that the tuning requires. */
 static bool
 proof_plain(uint64_t ttl)
 {
-    bool any = lawn.tuning.trial || lawn.tuning.bypass ||
-               lawn.resolution != 1 || lawn.settled != 0;
+    bool any = lawn.tuning.bypass || lawn.resolution != 1 || lawn.settled != 0;
 
     return (ttl < lawn.plain) ==
            (!any && (proof_wide)lawn.now + ttl < LAWN_LAST);
@@ -95,9 +93,13 @@ clock_set(void)
     uint64_t before;
     uint64_t bound;
     uint64_t count;
+    bool bypass;
+    uint32_t stripe;
 
     proof_any_lawn();
     before = lawn.now;
+    bypass = lawn.tuning.bypass;
+    stripe = lawn.blades.stripe;
     bound = lawn.bound;
     count = lawn_count(&lawn);
     lawn_set_now(&lawn, now);
@@ -115,6 +117,39 @@ clock_set(void)
           "[I6] the wake is the bound, or slots can be opened");
     PROVE(lawn_count(&lawn) == count, "[I7] the count stays");
     PROVE(proof_plain(nondet_u64()), "[P9] plain fits the clock");
+    PROVE(proof_tuning(&lawn), "the tuning is valid");
+    PROVE((lawn.now != before && lawn.resolution == 1) ||
+              (lawn.tuning.bypass == bypass && lawn.blades.stripe == stripe),
+          "[P4] the mode changes only when the clock moves");
+    PROOF_END();
+}
+
+void
+clock_resolution(void)
+{
+    uint64_t resolution = nondet_u64() % 16;
+    uint64_t now;
+    uint64_t bound;
+    uint64_t count;
+    bool bypass;
+    uint32_t stripe;
+
+    proof_any_lawn();
+    now = lawn.now;
+    bound = lawn.bound;
+    count = lawn_count(&lawn);
+    bypass = lawn.tuning.bypass;
+    stripe = lawn.blades.stripe;
+    lawn_set_resolution(&lawn, resolution);
+    PROVE(lawn.resolution == (resolution != 0 ? resolution : 1), "as set");
+    PROVE(lawn.now == now && lawn_count(&lawn) == count, "[P9] [I7] no change");
+    PROVE(lawn.bound == bound && lawn.wake <= bound, "[I6] the bound stays");
+    PROVE(!lawn.tuning.review_due, "the next review is postponed");
+    PROVE(proof_plain(nondet_u64()), "[P9] plain fits the clock");
+    PROVE(proof_tuning(&lawn), "the tuning is valid");
+    PROVE(lawn.blades.stripe == stripe &&
+              lawn.tuning.bypass == (bypass && resolution <= 1),
+          "[P4] the mode stays, or the lawn uses its blades");
     PROOF_END();
 }
 

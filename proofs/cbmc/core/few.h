@@ -26,8 +26,8 @@
  *
  * Small here: 4 blades in one set; an index of 3 levels of 4 slots, each twice
  * as long as those of the level below, with one list of unqueued timers per
- * slot. The counters of stops and fires are at most 255, and the next review of
- * the tuning is at most 256 starts away. With the flag FIRES, only the number of
+ * slot. The counters of stops and fires are at most 255, and lawn->starts reaches
+ * 0 after at most 256 starts. With the flag FIRES, only the number of
  * fires is unknown; with STOPS, only that of stops, which is any 64-bit number.
  * Fixed here: resolution 1, no stripes, few timers (so nothing is prefetched),
  * release build (so links have no keys).
@@ -65,6 +65,8 @@
 #include <mow.c>
 #include <next.c>
 #include <tuning.c>
+
+#include "any_tuning.h"
 
 enum { IDLE, BLADE_0, BLADE_3 = 4, LAST, LEVEL_0 };
 
@@ -128,6 +130,7 @@ proof_any_index(void)
     index->mask = (1u << PROOF_SLOT_BITS) - 1;
     index->words = 1;
     index->lists = 1;
+    index->list_shift = 32;
     for (uint32_t i = 0; i < 64; i++) {
         index->level[i] = (uint8_t)(i < PROOF_LEVELS ? i : PROOF_LEVELS - 1);
     }
@@ -248,15 +251,9 @@ static void
 proof_any_clock(uint64_t now)
 {
     lawn.resolution = 1;
-    lawn.tuning.trial = nondet_bool();
-    lawn.tuning.bypass = nondet_bool();
-    lawn.tuning.left = nondet_u64();
-    lawn.tuning.misses = nondet_u64();
-    lawn.tuning.seen_starts = nondet_u64();
-    lawn.tuning.seen_misses = nondet_u64();
-    lawn.plain_mask = lawn.tuning.trial || lawn.tuning.bypass ? 0 : UINT64_MAX;
+    proof_any_tuning(&lawn);
+    lawn.tuning.many = false;
     lawn__move_clock(&lawn, now);
-    lawn.misses = nondet_u64();
 #if defined COUNTED /* given, so that the lawn is known to be small */
     lawn.starts = UINT64_MAX - 100;
     lawn.stops = 7;
@@ -361,8 +358,7 @@ proof_valid(void)
             return false;
         }
     }
-    return proof_index() && lawn.settled == 0 &&
-           !(lawn.tuning.trial && lawn.tuning.bypass) &&
+    return proof_index() && lawn.settled == 0 && proof_tuning(&lawn) &&
            lawn.plain == ((LAWN_LAST - lawn.now) & lawn.plain_mask) &&
            lawn_check(&lawn, NULL);
 }

@@ -31,12 +31,17 @@
  * @proof few_start
  * @each shapes few_start
  * @covers lawn_start insert_timer find_or_claim_blade append_to_blade
- *     insert_unqueued note_early_timer insert_at_last_tick lower_bound
- *     count_miss
+ *     insert_unqueued note_unqueued note_early_timer insert_at_last_tick
+ *     lower_bound count_miss start_slow start_and_count
+ *     lawn__tuning_count_start lawn__tuning_count_miss take_sample
+ *     find_or_reserve_blade end_window request_review
  * A start of an idle or running timer that finds a blade, claims one, or gets
- * none. Afterward the timer runs, is due after its TTL, is behind all others of
- * its queue with the same deadline, and is counted once; the other timers have
- * not changed [P1] [P3] [P4] [P5]. Clock, TTLs and tuning are given.
+ * none; some starts are sampled. Afterward the timer runs, is due after its TTL,
+ * is behind all others of its queue with the same deadline, and is counted once;
+ * the other timers have not changed [P1] [P3] [P4] [P5]. While the lawn bypasses
+ * its blades, the timer is not on a blade. Blades that contained timers keep
+ * their TTLs, so a blade is reserved only if it is free [I1] [I8]. The mode does
+ * not change [P4]. Clock, TTLs and mode are given.
  *
  * @proof few_tick
  * @each shapes few_tick
@@ -113,8 +118,8 @@
 #if !defined NOW
 #define NOW 0
 #endif
-#if !defined TUNING
-#define TUNING 0
+#if !defined BYPASS
+#define BYPASS 0
 #endif
 #if !defined BUDGET
 #define BUDGET 1
@@ -228,6 +233,53 @@ overtakes(const struct lawn_timer *timer)
     return true;
 }
 
+/* Returns the level of an unqueued timer, from the end of its list. */
+static uint32_t
+level_now(uint32_t i)
+{
+    const struct lawn_link *link = timers[i].link.next;
+
+    for (uint32_t steps = 0; steps < PROOF_TIMERS; steps++) {
+        for (uint32_t slot = 0; slot < PROOF_SLOTS; slot++) {
+            if (link == &proof_unqueued[slot]) {
+                return slot >> PROOF_SLOT_BITS;
+            }
+        }
+        link = link->next;
+    }
+    return PROOF_LEVELS;
+}
+
+/* The TTL of each blade before the step, and whether it is in use then, without
+ * the timer that is started: that one leaves its blade first. */
+static uint64_t ttls[PROOF_BLADES];
+static bool used[PROOF_BLADES];
+
+static void
+remember_blades(void)
+{
+    for (uint32_t i = 0; i < PROOF_BLADES; i++) {
+        ttls[i] = proof_blades[i].ttl;
+    }
+    for (uint32_t i = 0; i < PROOF_TIMERS; i++) {
+        if (i != TIMER && proof_place(i) >= BLADE_0 &&
+            proof_place(i) <= BLADE_3) {
+            used[proof_place(i) - BLADE_0] = true;
+        }
+    }
+}
+
+static bool
+keep_ttls(void)
+{
+    for (uint32_t i = 0; i < PROOF_BLADES; i++) {
+        if (used[i] && proof_blades[i].ttl != ttls[i]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void
 few_start(void)
 {
@@ -235,9 +287,9 @@ few_start(void)
     uint64_t ttl = TTL;
 
     proof_any_lawn(HIGH + NOW);
-    lawn.tuning.trial = TUNING == 1;
-    lawn.tuning.bypass = TUNING == 2;
-    lawn.plain_mask = TUNING == 0 ? UINT64_MAX : 0;
+    lawn.tuning.bypass = BYPASS;
+    lawn.tuning.direct = BYPASS;
+    lawn.plain_mask = BYPASS ? 0 : UINT64_MAX;
     lawn__move_clock(&lawn, lawn.now);
 #if defined MISSES
     lawn.misses = MISSES;
@@ -246,7 +298,13 @@ few_start(void)
     uint64_t due = lawn__ticks_after(lawn.now, ttl);
 
     remember();
+    remember_blades();
     lawn_start(&lawn, timer, ttl);
+    PROVE(!BYPASS || due == LAWN_LAST || level_now(TIMER) < PROOF_LEVELS,
+          "[P4] in bypass mode, the timer is unqueued");
+    PROVE(keep_ttls(), "[I1] [I8] blades in use keep their TTLs");
+    PROVE(lawn.tuning.bypass == BYPASS && lawn.blades.stripe == 0,
+          "[P4] the mode stays");
     PROVE(lawn_pending(timer), "[P5] it runs");
     PROVE(timer->deadline == due, "[P1] the timer is due after its TTL");
     PROVE(!overtakes(timer), "[P4] behind the others of its deadline");
@@ -361,23 +419,6 @@ few_tick(void)
     PROVE(lawn_count(&lawn) == count - fires, "[P3] what fired is counted");
     PROVE(proof_valid(), "the lawn is valid");
     PROOF_END();
-}
-
-/* Returns the level of an unqueued timer, from the end of its list. */
-static uint32_t
-level_now(uint32_t i)
-{
-    const struct lawn_link *link = timers[i].link.next;
-
-    for (uint32_t steps = 0; steps < PROOF_TIMERS; steps++) {
-        for (uint32_t slot = 0; slot < PROOF_SLOTS; slot++) {
-            if (link == &proof_unqueued[slot]) {
-                return slot >> PROOF_SLOT_BITS;
-            }
-        }
-        link = link->next;
-    }
-    return PROOF_LEVELS;
 }
 
 /* Returns whether timer j is behind timer i in a list. */

@@ -56,6 +56,13 @@
  * Whatever number of bits is requested, the result is 4 to 8, and there are
  * enough slots and words for it.
  * The condition lawn_index_sized that proofs/wp assumes holds of these numbers.
+ *
+ * @proof index_list
+ * @covers lawn__index_list_of
+ * For all supported numbers of bits, all slots and times: the list of unqueued
+ * timers is one of the slot's, so no two slots share a list. It is a function of
+ * the time, so all timers with one deadline in a slot are in one list [P4]. The
+ * number of lists is that of lawn__index_init().
  */
 #include "index.h"
 #include "proof.h"
@@ -255,6 +262,27 @@ index_sizes(void)
               (per_level & (per_level - 1)) == 0,
           "as many words for each level");
     PROVE(mask / 64 < per_level, "a bit for each slot of a level");
+    PROOF_END();
+}
+
+extern struct lawn_link proof_lists[16384];
+
+void
+index_list(void)
+{
+    unsigned bits = lawn__index_clamp_bits(nondet_u32());
+    uint32_t slot = nondet_u32();
+    uint64_t time = nondet_u64();
+
+    ASSUME(slot < lawn__index_count_slots(bits));
+    index.unqueued = proof_lists;
+    index.lists = (uint32_t)lawn__index_count_lists(bits);
+    index.list_bits = (uint32_t)__builtin_ctz(index.lists);
+    index.list_shift = 32 - index.list_bits;
+    size_t list =
+        (size_t)(lawn__index_list_of(&index, slot, time) - proof_lists);
+    PROVE(index.lists == 1u << index.list_bits, "a power of two");
+    PROVE(list / index.lists == slot, "[I4] a list of the slot");
     PROOF_END();
 }
 
