@@ -83,6 +83,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->fetched = LAWN_NEVER;
     lawn->settled = 0;
     lawn->front = NULL;
+    lawn->tuning.review_due = false;
     lawn->mowing = NULL;
     lawn->bytes = size;
     lawn->release = NULL;
