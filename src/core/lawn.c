@@ -101,7 +101,7 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn__index_init(&lawn->index, layout.bits, now, key);
     lawn__set_bound(lawn, LAWN_NEVER);
     lawn->resolution = 1;
-    lawn__tuning_init(lawn, options == NULL || options->blades == 0);
+    lawn__tuning_init(lawn, options != NULL && options->blades != 0);
     lawn_set_resolution(lawn, options != NULL ? options->resolution : 0);
     return lawn;
 }
@@ -301,11 +301,11 @@ insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 }
 
 static inline void
-insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
+insert_at_last_tick(struct lawn *lawn, struct lawn_timer *timer)
 {
     lawn__list_append(lawn__key(lawn), &lawn->last, &timer->link);
     lower_bound(lawn, LAWN_LAST, &lawn->last);
-    count_miss(lawn, ttl);
+    count_miss(lawn, LAWN_NEVER);
 }
 
 static inline uint64_t
@@ -329,7 +329,7 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     timer->deadline = compute_deadline(lawn, ttl);
     LAWN_PROBES_START(lawn, timer, ttl);
     if (timer->deadline == LAWN_LAST) {
-        insert_at_last_tick(lawn, timer, ttl);
+        insert_at_last_tick(lawn, timer);
     } else if (lawn->tuning.bypass) {
         insert_unqueued(lawn, timer, ttl);
     } else {
@@ -452,7 +452,7 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     timer->deadline = deadline;
     LAWN_PROBES_START(lawn, timer, ttl);
     if (deadline == LAWN_LAST) {
-        insert_at_last_tick(lawn, timer, ttl);
+        insert_at_last_tick(lawn, timer);
         return;
     }
     if (may_use_blade(lawn, ttl, deadline)) {
@@ -475,7 +475,7 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (blade != NULL && keeps_sorted(lawn, blade, deadline)) {
         append_to_blade(lawn, timer, ttl, blade);
     } else {
-        insert_unqueued(lawn, timer, ttl);
+        insert_unqueued(lawn, timer, ttl != 0 ? ttl : LAWN_NEVER);
     }
 }
 

@@ -10,7 +10,7 @@
 /* Restarts that find their blade are not counted, because counting makes them
  * 10 % slower. So a lawn may give up blades that pay, and soon use them again.
  * Then the next count lasts twice as long, up to this number of misses. */
-#define LAWN_TUNING_PATIENCE (1024u * LAWN_TUNING_PERIOD)
+#define LAWN_TUNING_PATIENCE (64u * LAWN_TUNING_PERIOD)
 /* Samples per decision; three in four must be hits. */
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
@@ -94,13 +94,14 @@ set_mode(struct lawn *lawn, bool bypass, uint32_t stripe)
 }
 
 void
-lawn__tuning_init(struct lawn *lawn, bool bypass)
+lawn__tuning_init(struct lawn *lawn, bool asked)
 {
+    lawn->tuning.asked = asked;
     lawn->tuning.patience = LAWN_TUNING_PERIOD;
     lawn->tuning.many = false;
-    lawn->tuning.bypass = !bypass;
+    lawn->tuning.bypass = asked;
     LAWN_NAIVELY(lawn->tuning.bypass = false);
-    set_mode(lawn, bypass, 0);
+    set_mode(lawn, !asked, 0);
 }
 
 /* Called when the resolution is set. Postpones the next review. With a
@@ -108,9 +109,12 @@ lawn__tuning_init(struct lawn *lawn, bool bypass)
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
-    begin_count(lawn);
-    set_mode(lawn, lawn->tuning.bypass && lawn->resolution == 1,
-             lawn->blades.stripe);
+    if (lawn->tuning.bypass && lawn->resolution == 1) {
+        lawn__tuning_settle(lawn);
+    } else {
+        begin_count(lawn);
+        set_mode(lawn, false, lawn->blades.stripe);
+    }
 }
 
 /* lawn__set_bound() sets lawn->wake to 0, so that the next lawn_mow() reviews
@@ -122,8 +126,11 @@ request_review(struct lawn *lawn)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Returns whether the blades do not pay: most starts found none, or most of the
- * blades have a single timer and most starts had to claim one. */
+/* Returns whether the blades do not pay. After few misses that is so if there
+ * is about one timer per blade, unless the lawn was made for a number of TTLs.
+ * After many misses: if most starts found no blade of their TTL; or if most had
+ * to claim one, and there is about one timer per blade. Restarts are among the
+ * misses, but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {
@@ -134,6 +141,9 @@ are_blades_useless(const struct lawn *lawn)
         lawn__count_unqueued_starts(lawn) - tuning->seen_unqueued;
     uint64_t least = (uint64_t)lawn->index.count * LAWN_TUNING_DEPTH;
 
+    if (count_misses(lawn) - tuning->seen_misses < tuning->patience) {
+        return !tuning->asked && lawn_count(lawn) < least;
+    }
     return unqueued > starts / 2 ||
            (misses > starts / 2 && lawn_count(lawn) < least);
 }
@@ -154,8 +164,9 @@ lawn__tuning_review(struct lawn *lawn)
             tuning->patience *= 2;
         }
         set_mode(lawn, false, 0);
-    } else if (judge && lawn->resolution == 1 && are_blades_useless(lawn)) {
+    } else if (lawn->resolution == 1 && are_blades_useless(lawn)) {
         set_mode(lawn, true, 0);
+        tuning->ttls = judge ? 0 : lawn->index.count;
     } else {
         if (lawn->resolution == 1) {
             stripe = few && tuning->many ? LAWN_BLADES_SPARE : 0;
@@ -173,8 +184,8 @@ find_or_reserve_blade(struct lawn *lawn, uint64_t ttl)
 {
     struct lawn_blade *blade = lawn__blades_find(&lawn->blades, ttl, 0);
 
-    if (blade != NULL || ttl == LAWN_NEVER) {
-        return blade != NULL;
+    if (blade != NULL) {
+        return true;
     }
     blade = lawn__blades_claim(&lawn->blades, ttl, 0);
     if (blade != NULL) {
@@ -190,17 +201,23 @@ end_window(struct lawn *lawn)
     bool repeated = tuning->hits >= LAWN_TUNING_WINDOW / 4 * 3;
 
     tuning->ttls += LAWN_TUNING_WINDOW - tuning->hits;
-    tuning->ttls -= tuning->ttls / LAWN_TUNING_AGE;
+    tuning->ttls -= (tuning->ttls + LAWN_TUNING_AGE - 1) / LAWN_TUNING_AGE;
     tuning->samples = 0;
     tuning->hits = 0;
     if (repeated && lawn_count(lawn) / LAWN_TUNING_DEPTH >= tuning->ttls) {
         tuning->spacing = LAWN_TUNING_SPACING;
         request_review(lawn);
-    } else if (tuning->early) {
+        return;
+    }
+    if (tuning->early) {
         tuning->early = false;
     } else {
         tuning->spacing = LAWN_TUNING_SPACING;
         tuning->patience = LAWN_TUNING_PERIOD;
+    }
+    if (tuning->review_due) {
+        tuning->review_due = false;
+        lawn__set_bound(lawn, lawn->bound);
     }
 }
 
@@ -212,6 +229,9 @@ take_sample(struct lawn *lawn, uint64_t ttl)
 
     schedule_misses(lawn, tuning->spacing);
     tuning->many = lawn_count(lawn) >= LAWN_TUNING_MANY;
+    if (ttl == LAWN_NEVER) {
+        return; /* a timer that never uses a blade */
+    }
     tuning->hits += find_or_reserve_blade(lawn, ttl != 0 ? ttl : 1);
     if (++tuning->samples == LAWN_TUNING_WINDOW) {
         end_window(lawn);

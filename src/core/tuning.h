@@ -36,14 +36,15 @@ struct lawn_tuning {
     uint32_t spacing;       /* starts per sample */
     uint32_t samples;       /* in the current window */
     uint32_t hits;          /* samples of a TTL with a blade */
-    bool early;             /* in the first window */
+    bool asked;             /* the options have a number of TTLs */
+    bool early;             /* no window has ended without a request */
     bool review_due;        /* review when the clock moves */
     bool bypass;
     bool direct; /* bypassed, with a resolution of 1 */
     bool many;   /* more running timers than fit in a cache */
 };
 
-void lawn__tuning_init(struct lawn *lawn, bool bypass);
+void lawn__tuning_init(struct lawn *lawn, bool asked);
 void lawn__tuning_keep(struct lawn *lawn);
 void lawn__tuning_settle(struct lawn *lawn);
 void lawn__tuning_count_start(struct lawn *lawn);

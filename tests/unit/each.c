@@ -293,7 +293,7 @@ move_twins(struct twins *twins, size_t blades, unsigned slot_bits,
 {
     uint64_t now = lawn_now(twins->lawn[0]);
     uint64_t next = lawn_next(twins->lawn[0]);
-    struct lawn_options options = {.blades = blades != 0 ? blades : 1024,
+    struct lawn_options options = {.blades = blades,
                                    .slot_bits = slot_bits,
                                    .resolution = resolution,
                                    .now = next < now ? next : now};
@@ -402,9 +402,13 @@ move_and_compare(const struct kind *kind, unsigned rounds)
         }
         CHECK_EQ(lawn_next(twins.lawn[0]) < lawn_now(twins.lawn[0]),
                  kind->overdue);
-        move_twins(&twins, round % 2 == 0 ? 0 : kind->options.blades,
-                   bits[round % COUNT(bits)], kind->options.resolution);
-        if (kind->tidy) {
+        size_t blades = kind->options.blades != 0 ? kind->options.blades : 1024;
+
+        /* In turn to a lawn that begins without blades. */
+        blades = round % 2 == 0 ? 0 : blades;
+        move_twins(&twins, blades, bits[round % COUNT(bits)],
+                   kind->options.resolution);
+        if (kind->tidy && blades != 0) {
             CHECK_EQ(lawn_count_unqueued(twins.lawn[1]),
                      lawn_count_unqueued(twins.lawn[0]));
             CHECK(live_blades(twins.lawn[1]) <= kind->ttls);

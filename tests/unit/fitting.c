@@ -257,19 +257,58 @@ TEST(a_new_lawn_of_ever_new_ttls_claims_no_blades)
 
 TEST(a_lawn_forgets_the_number_of_ttls_that_it_had)
 {
-    enum { TIMERS = 1000, ODD = 300000, MORE = 200000 };
+    enum { MOST = 1000, ODD = 300000, MORE = 400000 };
+    static struct probe probes[MOST];
+    const unsigned timers[] = {MOST, 20};
+
+    for (unsigned i = 0; i < COUNT(timers); i++) {
+        struct scene s;
+
+        memset(probes, 0, sizeof(probes));
+        scene_begin_with(&s, NULL);
+        start_odd(&s, probes, timers[i], ODD, mow_on);
+        CHECK_EQ(stats_of(&s).live_blades, 0);
+        for (unsigned j = 0; j < MORE; j++) {
+            start_probe(&s, &probes[j % timers[i]], 5000000 + j % 7);
+            mow_on(&s, lawn_now(s.lawn) + j % 64 / 63);
+        }
+        CHECK_EQ(stats_of(&s).live_blades, 7);
+        scene_end(&s);
+    }
+}
+
+/* Each timer is stopped before it is started again. */
+TEST(a_lawn_with_one_timer_per_ttl_soon_gives_up_its_blades)
+{
+    enum { TIMERS = 300, STARTS = 1000000 };
     static struct probe probes[TIMERS];
     struct scene s;
 
     memset(probes, 0, sizeof(probes));
     scene_begin_with(&s, NULL);
-    start_odd(&s, probes, TIMERS, ODD, mow_on);
-    CHECK_EQ(stats_of(&s).live_blades, 0);
-    for (unsigned i = 0; i < MORE; i++) {
-        start_probe(&s, &probes[i % TIMERS], 5000000 + i % 7);
+    for (unsigned i = 0; i < STARTS; i++) {
+        struct probe *probe = &probes[i * 7 % TIMERS];
+
+        (void)lawn_stop(s.lawn, &probe->timer);
+        start_probe(&s, probe, 5000000 + i * 7 % TIMERS);
         mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
     }
-    CHECK_EQ(stats_of(&s).live_blades, 7);
+    CHECK(stats_of(&s).unqueued_starts > STARTS / 10 * 7);
+    scene_end(&s);
+}
+
+/* They are due at the last tick, and never use a blade. */
+TEST(timers_that_are_never_due_do_not_change_the_tuning)
+{
+    struct scene s;
+
+    scene_begin_with(&s, NULL);
+    for (unsigned i = 0; i < 100000; i++) {
+        start(&s, i % PROBES, LAWN_NEVER - i % 2);
+        mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
+    }
+    CHECK(s.lawn->tuning.bypass);
+    CHECK_EQ(s.lawn->tuning.hits, 0);
     scene_end(&s);
 }
 
