@@ -134,11 +134,13 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
-     * default 1024. For each TTL, the lawn allocates two blades of 38 bytes. Up
-     * to this number almost every TTL gets a blade. Timers of further TTLs are
-     * unqueued: they cost as much as in a hierarchical timing wheel. If this
-     * number is set, the lawn uses blades from the first start. Otherwise it
-     * uses them as soon as most starts have a TTL of earlier starts. */
+     * default 1024. The lawn allocates twice as many blades, of 38 bytes each.
+     * Up to this number of TTLs, almost every TTL gets a blade. Timers of
+     * further TTLs are unqueued: they cost as much as in a hierarchical timing
+     * wheel. If this number is set, or the resolution is above 1, the lawn uses
+     * blades from the first start. Otherwise it uses them once TTLs repeat:
+     * most starts have the same TTL as an earlier start, and there are about
+     * two running timers per TTL, or more. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -177,7 +179,7 @@ struct lawn_counters {
                                  lawn_next_exact() and lawn_next_timer() */
     uint64_t ahead;           /* timers that mows prefetched into the cache */
     size_t live_blades;       /* blades that contain timers */
-    size_t blades;            /* blades allocated: two for each TTL of
+    size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
     size_t bytes;             /* memory of the lawn; never grows */
 };
@@ -264,10 +266,11 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * With a resolution of 1, a lawn counts the starts that find no blade of their
- * TTL. If these are most starts, and at least 1,024, it may stop using blades.
- * Each call of this function resets the count. So a program that calls it every
- * few hundred starts prevents this. */
+ * With a resolution of 1, a lawn may stop using blades: if most starts find no
+ * blade of their TTL, or if there is about one timer per blade. It decides this
+ * after 1,024 starts or more. Each call of this function begins that count
+ * again. So if a program calls it every few hundred starts, the lawn does not
+ * stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -338,9 +341,10 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * If the deadline is in the past, the timer fires in the next mow, before
  * timers with later deadlines. In a callback, a deadline <= lawn_now() counts
- * as lawn_now() + 1 [P6]. Mows have processed the index up to the mowed time: in
- * a new lawn options.now, later a time between the deadline of the last timer
- * that fired and lawn_now(). An earlier deadline counts as the mowed time.
+ * as lawn_now() + 1 [P6]. The time up to which mows have processed the index is
+ * the mowed time. In a new lawn it is options.now; later it is between the
+ * deadline of the last timer that fired and lawn_now(). A deadline before the
+ * mowed time counts as the mowed time.
  *
  * To load timers of which some are overdue, set options.now to the earliest
  * deadline and create the lawn. Then call lawn_set_now() with the current time,
@@ -350,9 +354,9 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * later than the one that lawn_start() would set, and usually (c) if a timer of
  * this TTL with a later deadline is running.
  *
- * Exception to P4: the timer may fire before timers with the same TTL and
- * deadline that were started before the time last changed, and in case (c) also
- * before those that were started since then. */
+ * Exception to P4: the timer may fire before a timer with the same TTL and
+ * deadline that was started earlier. Except in case (c), this happens only if
+ * the time of the lawn has changed between the two starts. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
