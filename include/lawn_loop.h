@@ -101,9 +101,9 @@
  * When no timer is running any more, an adapter cancels its wake-up. The
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
- * If the next period of a LAWN_LOOP_CATCH_UP timer is already overdue, the
- * timer waits for the next turn [L5]. It gets a new deadline, which P4 and
- * lawn_loop_deadline() use:
+ * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
+ * timer waits for the next turn [L5]. The timer then has a new deadline. P4
+ * orders the timer by it, and lawn_loop_deadline() returns it:
  *   - For the first 16 such timers of a turn: the time that the turn last read
  *     from the clock. So they fire in the next turn even if the clock does not
  *     advance.
@@ -371,8 +371,9 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
  * have run; after any other error, none has. Blocks while there is nothing to
  * do; each round costs as much as lawn_loop_once().
  *
- * Descriptors are handled before timers, so data that has arrived can restart
- * the idle timer of a connection before it fires. */
+ * Descriptors are handled before timers. So if data has arrived on a
+ * connection, the callback can restart the connection's timer before that timer
+ * fires. */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If wait is true, waits until a
