@@ -71,8 +71,8 @@
  * exceptions for timers started by threads other than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if a timer
- *     that was started after it reaches the lawn before it.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if another
+ *     timer, which was started later, reaches the lawn first.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -81,8 +81,9 @@
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; it returns false if
- *       the timer is not running, is about to fire, or is being started by
- *       another thread; a stop during such a start counts as done before it.
+ *       the timer is not running, is about to fire, or is being started by a
+ *       thread other than its worker; a stop during such a start counts as done
+ *       before it.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -112,10 +113,10 @@
  *   - The first start after a turn takes up to options.budget messages and
  *     reads the clock.
  *
- * Exception to C6: as long as only the worker of a timer has used the timer,
- * the first start or stop by another thread calls membarrier(2) and examines
- * all shards, O(shards). That start or stop waits while the worker is starting
- * or stopping the timer.
+ * Exception to C6: if only the worker of a timer has used it so far, a start or
+ * stop by another thread calls membarrier(2) and examines all shards,
+ * O(shards). That start or stop waits while the worker is starting or stopping
+ * the timer.
  *
  * MEMORY
  *
@@ -142,7 +143,7 @@
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * If no thread uses timers of another, give each thread its own lawn. If
+ * If no thread uses timers of another thread, give each thread its own lawn. If
  * threads rarely use timers at the same time, one lawn behind a mutex is
  * enough: while the mutex is free, a start is as fast as through a mailbox.
  */
@@ -231,7 +232,7 @@ struct lawn_workers_options {
 
 /* Counters of a worker, or of all workers. */
 struct lawn_workers_counters {
-    unsigned workers;   /* current workers of the set */
+    unsigned workers;   /* current workers of the set; 1 for one worker */
     unsigned shards;    /* shards, including those of removed workers */
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
