@@ -33,9 +33,9 @@
  * MEMORY
  *
  * A timer<> takes 72 bytes. It stores its callable in a std::function, which
- * allocates no memory for a small callable like a lambda that captures only
- * this. A timer<F> stores a callable of type F directly; it takes 40 bytes plus
- * the size of F, at least 48. The compiler deduces F:
+ * allocates no memory for a small callable like [this] { ... }. A timer<F>
+ * stores a callable of type F directly; it takes 40 bytes plus the size of F,
+ * at least 48. The compiler deduces F:
  *
  *     lawnpp::timer t(lawn, [&] { ... });
  */
