@@ -104,8 +104,8 @@ lawn__tuning_init(struct lawn *lawn, bool asked)
     set_mode(lawn, !asked, 0);
 }
 
-/* Called when the resolution is set. Postpones the next review. With a
- * resolution above 1, the lawn uses its blades. */
+/* Called when the resolution is set. Postpones the next review, unless the lawn
+ * bypasses its blades. With a resolution above 1, it uses them. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {
@@ -127,7 +127,7 @@ request_review(struct lawn *lawn)
 }
 
 /* Returns whether the blades do not pay. After few misses that is so if there
- * is about one timer per blade, unless the lawn was made for a number of TTLs.
+ * is about one timer per blade, unless options.blades was set.
  * After many misses: if most starts found no blade of their TTL; or if most had
  * to claim one, and there is about one timer per blade. Restarts are among the
  * misses, but not among the starts. */

@@ -8,7 +8,7 @@
  *   plain     one blade per TTL
  *   striped   few TTLs, very many timers: 8 blades per TTL
  *
- * A lawn begins bypassed; or plain, if its options have a number of TTLs.
+ * A lawn begins bypassed; or plain, if options.blades is set.
  *
  * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
  * blade, but the timer does not use it. If most samples have a TTL with a blade
@@ -36,7 +36,7 @@ struct lawn_tuning {
     uint32_t spacing;       /* starts per sample */
     uint32_t samples;       /* in the current window */
     uint32_t hits;          /* samples of a TTL with a blade */
-    bool asked;             /* the options have a number of TTLs */
+    bool asked;             /* options.blades is set */
     bool early;             /* no window has ended without a request */
     bool review_due;        /* review when the clock moves */
     bool bypass;

@@ -608,8 +608,10 @@ for cell in run["cells"]:
             assert list(row[key].values()) == sorted(row[key].values()), row
         assert row["cycles"]["max"] <= row["any"]["max"]
         assert (row["late"] > 0) == (cell["workload"] == "W9")
-        # All of them have budgets, and make the same calls.
-        assert row["calls"] == rows["lawn"]["calls"] > 1000
+        # All of them have budgets, and make the same calls. A mow of a lawn that reaches
+        # its limit of work fires nothing and is repeated.
+        assert row["calls"] > 1000
+        assert 0 <= rows["lawn"]["calls"] - row["calls"] < 10, rows
         assert row["checksum"] == rows["lawn"]["checksum"]
     assert rows["lawn"]["idle"] <= rows["lawn"]["entries"]["max"] <= 512
 END

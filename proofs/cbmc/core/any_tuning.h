@@ -23,6 +23,7 @@ proof_any_tuning(struct lawn *lawn)
     tuning->samples = nondet_u32();
     tuning->hits = nondet_u32();
     tuning->early = nondet_bool();
+    tuning->asked = nondet_bool();
     tuning->bypass = nondet_bool();
     tuning->direct = tuning->bypass && lawn->resolution == 1;
     tuning->many = nondet_bool();
