@@ -127,10 +127,10 @@ request_review(struct lawn *lawn)
 }
 
 /* Returns whether the blades do not pay. After few misses that is so if there
- * is about one timer per blade, unless options.blades was set.
- * After many misses: if most starts found no blade of their TTL; or if most had
- * to claim one, and there is about one timer per blade. Restarts are among the
- * misses, but not among the starts. */
+ * is about one timer per blade, unless options.blades was set. After many
+ * misses: if most starts found no blade of their TTL; or if most had to claim
+ * one, and there is about one timer per blade. Restarts are among the misses,
+ * but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {
