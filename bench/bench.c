@@ -78,7 +78,8 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, n)},
     {.name = "t",
      .value = "LIST",
-     .help = "numbers of TTLs (default 1,4,20,100,1k,10k,N)",
+     .help = "numbers of TTLs; N means as many as timers (default "
+             "1,4,20,100,1k,10k,N)",
      .accepts = "a list of numbers",
      .parse = options_text,
      .offset = offsetof(struct bench_options, t)},
@@ -171,10 +172,10 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; "
-             "start, stop, restart, idle and fire run in a loop; last replays "
-             "the --trace once, and its last --n events in the function "
-             "play_last_block",
+     .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
+             "operations start, stop, restart, idle and fire run in a loop; "
+             "the operation last replays the --trace once, and its last --n "
+             "events in the function play_last_block",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},
@@ -300,8 +301,8 @@ run_loop_last(const struct bench_options *options,
     range.max = replay_events();
     if (options->n != NULL && !options_count(&range, options->n, &events)) {
         fprintf(stderr,
-                "lawn-bench: --n: '%s' is not a number of events from 1 to "
-                "%" PRIu64 ", which the trace has\n",
+                "lawn-bench: --n: '%s' is not a number from 1 to %" PRIu64
+                ", the number of events in the trace\n",
                 options->n, range.max);
         return VERBS_USAGE;
     }
@@ -334,8 +335,8 @@ run_loop(const struct bench_options *options)
         for (unsigned i = 0; i < LOOP_OPERATIONS; i++) {
             fprintf(stderr, " %s", loop_names[i]);
         }
-        fputs(", and with --trace " LOOP_LAST
-              "; for contenders see 'lawn-bench --list'\n",
+        fputs(", and " LOOP_LAST
+              " with --trace; for contenders see 'lawn-bench --list'\n",
               stderr);
         return VERBS_USAGE;
     }

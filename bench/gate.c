@@ -466,8 +466,8 @@ judge_stores(struct gate *gate, const struct bench_options *options)
     }
     if (store.table == NULL) {
         puts("B7  start and stop over a hash table without timers: not "
-             "measured  FAILS\n    neither uplain nor gplain: tools/deps bench "
-             "and make build them");
+             "measured  FAILS\n    uplain and gplain are not available; to "
+             "build them, run: tools/deps bench; make");
         gate->limits++;
         note_failure(gate, "B7 start and stop: not measured: uplain, gplain");
     } else {

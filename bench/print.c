@@ -252,9 +252,9 @@ print_text(FILE *out, const struct results *results)
     if (results->part == PART_HOSTS) {
         fputs("\nx ours compares an event loop's own timers with lawn's in the "
               "same loop; bytes\n"
-              "are per timer, including the timer; early is the number of "
-              "timers that fired\n"
-              "before they were due, which count as not late\n",
+              "are per timer, including its struct; early is the percentage "
+              "of timers that\n"
+              "fired before they were due, which count as not late\n",
               out);
     }
     if (results->part == PART_STORES) {

@@ -68,11 +68,13 @@ print_tails(FILE *out, const struct results *results)
         print_cell(out, &results->cell[i]);
     }
     if (results->budget == SIZE_MAX) {
-        fputs("\nper call; mows have no budget of their own", out);
+        fputs("\nper call; each mow is one call, with the budget of the "
+              "workload, if any",
+              out);
     } else {
         fprintf(out,
-                "\nper call; a mow with a larger budget, or none, is made as "
-                "calls with budget %zu",
+                "\nper call; a mow without a budget, or with a larger one, is "
+                "split into calls\nwith a budget of %zu",
                 results->budget);
     }
     fprintf(out,

@@ -165,7 +165,7 @@ static const struct workload workloads_timers[] = {
         .operation =
             "firing, twice per timer; the first includes starting again",
         .parameters = "TTLs from 8 w to 9 w, then from 16 w to 18 w, where w "
-                      "is n/64 ticks, but from 64 to 65536",
+                      "is n/64 ticks, but at least 64 and at most 65536",
         .longest = UINT64_C(1) << 21,
         .ttls = storm_ttls,
         .play = storm_play,
@@ -343,8 +343,8 @@ static const struct workload workloads_host[] = {
         .title = "pair",
         .imitates = "requests with a deadline, next to idle connections",
         .operation = "start, and stop of the timer started 512 starts before",
-        .parameters = "n others are running, of 8 TTLs; a round of the event "
-                      "loop every 256 pairs",
+        .parameters = "n other timers, of 8 TTLs, are running; a round of the "
+                      "event loop every 256 pairs",
         .part = PART_HOSTS,
         .longest = HOST_LONGEST,
         .ttls = host_ttls_far,

@@ -51,7 +51,7 @@ static const struct options_verb completion_table_verb = {
                "separated by\n"
                "tabs, are: verb, \"own\" or \"common\", letter, name, name of "
                "the value,\n"
-               "default, value that applies if the option has none, accepted "
+               "default, value if the option is given without one, accepted "
                "words,\n"
                "help text.\n",
     .example = "lawn completion table | cut -f 1,4",

@@ -33,7 +33,8 @@ print_core(FILE *out, double percent)
     if (percent <= 99) {
         fprintf(out,
                 "  %-11s   for %.0f %% other processes had it, or the output\n"
-                "  %-11s   blocked: timers that became due then fired late\n",
+                "  %-11s   blocked; timers that became due in that time fired "
+                "late\n",
                 "", 100 - percent, "");
     }
 }

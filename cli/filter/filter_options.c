@@ -20,8 +20,8 @@ const struct options_spec filter_options_common[] = {
         "input lines are JSON; write reports, counts and pairs as JSON; "
         "implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
-                 "take the time of each line (event time) from this column, "
-                 "JSON path or regex: a number or RFC 3339; lawn then never "
+                 "take the time of each line (event time), a number or RFC "
+                 "3339, from this column, JSON path or regex; lawn then never "
                  "waits",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
@@ -42,9 +42,8 @@ const struct options_spec filter_options_common[] = {
                  on_eof_words)},
     {OPTION_WORD("overflow", "WHAT", overflow,
                  "at a limit: evict makes room by removing a key or writing a "
-                 "held line early; pass writes the new line at once, or in "
-                 "absent and session ignores the line; fail exits; default "
-                 "evict",
+                 "held line early; pass writes the new line at once (the verbs "
+                 "absent and session ignore it); fail exits; default evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
                  "resume from FILE, and save held lines and keys there on exit",

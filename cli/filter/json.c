@@ -644,7 +644,7 @@ parse_step(struct json_step *step, const char **at, bool first)
         return parse_bracket(step, at);
     }
     if (**at != '.') {
-        return first ? "a JSON path begins with a point" : "a point is missing";
+        return first ? "a JSON path begins with a dot" : "a dot is missing";
     }
     ++*at;
     if (**at == '[') {
@@ -655,7 +655,7 @@ parse_step(struct json_step *step, const char **at, bool first)
     }
     size_t size = strcspn(*at, ".[]\" \t");
     if (size == 0) {
-        return "a name is missing after a point";
+        return "a name is missing after a dot";
     }
     const char *name = *at;
     *at += size;

@@ -43,8 +43,8 @@ parse_time_field(struct filter *filter, unsigned side,
                               "of a month");
     }
     if (times_looks_like_date(field->at, field->size)) {
-        return describe_field(filter, field, "not a time since 1970 with its ",
-                              "zone, such as 2026-11-15T10:00:00Z");
+        return describe_field(filter, field, "not a time since 1970 with a ",
+                              "time zone, such as 2026-11-15T10:00:00Z");
     }
     return describe_field(filter, field,
                           "neither an RFC 3339 time nor a number of ",

@@ -157,8 +157,9 @@ advise_rounding(const struct trace_stats *stats, struct trace_advice *out)
                text_count(stats->most_ttls_timers).s);
     add_reason(out,
                "If TTLs are rounded up to multiples of %s before lawn_start(), "
-               "%s different ones remain. Timers fire less than that later, "
-               "for 99 %% of the starts by at most %d %% of the TTL.",
+               "%s different ones remain. Rounding delays a timer by less than "
+               "one multiple, and for 99 %% of the starts by at most %d %% of "
+               "the TTL.",
                quantum.s, text_count(out->quantised).s,
                100 / TRACE_ADVICE_ROUND);
     add_lawn_reasons(stats, out);

@@ -175,10 +175,9 @@ const struct options_verb trace_convert_verb = {
     .name = "trace convert",
     .summary = "convert a public cache trace",
     .details =
-        "Reads cache traces, or standard input. A write with a TTL starts a\n"
-        "timer; a delete stops it. Other requests are skipped; their number "
-        "is\n"
-        "printed on standard error. Formats:\n"
+        "Reads cache traces from files or standard input. A write with a TTL\n"
+        "starts a timer; a delete stops it. Other requests are skipped; their\n"
+        "number is printed on standard error. Formats:\n"
         "  twitter         twitter/cache-trace: CSV without a header\n"
         "  meta-kv         CacheLib's kvcache traces: CSV with a header that\n"
         "                  has the columns op_time, key, op and ttl\n",

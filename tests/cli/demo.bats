@@ -157,7 +157,7 @@ signal_to() {
     used="$(sed -n 's/^  core  *used for \([0-9]*\) % of the time$/\1/p' <<<"$output")"
     [ -n "$used" ]
     if [ "$used" -lt 99 ]; then
-        [[ "$output" == *"timers that became due then fired late"* ]]
+        [[ "$output" == *"timers that became due in that time fired late"* ]]
         rest="$(sed -n 's/^ *for \([0-9]*\) % other processes.*/\1/p' <<<"$output")"
         [ $((used + rest)) -ge 99 ]
         [ $((used + rest)) -le 101 ]

@@ -199,8 +199,8 @@ END
     refuses 3 delay 1s -d '|' --time-field 1
     counts in=18 bad=18
     given 2026-11-15T10:00:00 2026-11-15
-    words=("line 1: '2026-11-15T10:00:00' is not a time since 1970 with its zone, such as"
-        "line 2: '2026-11-15' is not a time since 1970 with its zone")
+    words=("line 1: '2026-11-15T10:00:00' is not a time since 1970 with a time zone, such as"
+        "line 2: '2026-11-15' is not a time since 1970 with a time zone")
     refuses 3 delay 1s --time-field 1
 }
 

@@ -280,7 +280,7 @@ TEST(an_error_in_a_field_is_reported)
                 "bad: missing final slash in the regex; append a slash");
     CHECK_FIELD("/(/", -1, "", "bad: Unmatched ( or \\(");
     CHECK_FIELD("3a", -1, "", "bad: a column is a number");
-    CHECK_FIELD(".a.", -1, "", "bad: a name is missing after a point");
+    CHECK_FIELD(".a.", -1, "", "bad: a name is missing after a dot");
 }
 
 TEST(freed_fields_are_none_and_may_be_added_to_again)

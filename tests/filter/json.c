@@ -566,9 +566,9 @@ TEST(a_backslash_in_a_name_without_quotes_is_one)
 
 TEST(an_error_in_a_path_is_reported)
 {
-    CHECK_GET("a", "1", "a JSON path begins with a point");
-    CHECK_GET(".a[0]b", "1", "a point is missing");
-    CHECK_GET(".a.", "1", "a name is missing after a point");
+    CHECK_GET("a", "1", "a JSON path begins with a dot");
+    CHECK_GET(".a[0]b", "1", "a dot is missing");
+    CHECK_GET(".a.", "1", "a name is missing after a dot");
     CHECK_GET(".\"a", "1", "a quote is missing");
     CHECK_GET(".\"\\x\"", "1", "unknown escape in a string");
     CHECK_GET(".a[0", "1", "a ] is missing");
