@@ -60,7 +60,7 @@ struct crew_thread {
 };
 
 /* Counters of threads that have reached a point, and of timers. No thread
- * writes here while time is measured. */
+ * writes here while it starts and stops timers, except in T4 and T5. */
 struct crew_play {
     struct run *run;
     const struct crew *crew;

@@ -18,7 +18,7 @@ struct call {
     /* the wall clock, in ms; command_call() sets it to the queue's time, which
      * never decreases */
     uint64_t now;
-    uint64_t wall;       /* the wall clock as passed by the caller */
+    uint64_t wall;       /* the wall clock: what the caller set as now */
     struct queue *queue; /* NULL: the key does not exist */
     /* the queue may have become idle, or its next event may differ */
     bool changed;

@@ -31,8 +31,8 @@
 
 int RedisModule_OnLoad(RedisModuleCtx *ctx, RedisModuleString **argv, int argc);
 
-/* ENTRIES. The server calls a function without the name of the command, so each
- * command needs its own function. */
+/* ENTRIES. The server passes no data of the module to a command's function, so
+ * each command needs its own function. */
 #define MODULE_TEN(X, t)                                                       \
     X(t##0)                                                                    \
     X(t##1) X(t##2) X(t##3) X(t##4) X(t##5) X(t##6) X(t##7) X(t##8) X(t##9)

@@ -299,7 +299,7 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 /* An iteration that tolerates changes between calls. From cursor 0 on, visits
  * at least count events unless it reaches the end, and returns the next cursor,
  * 0 at the end. Events that exist during the whole iteration are visited once.
- * If visit returns false, the call first visits the other events whose hashes
+ * If visit returns false, the call ends after the other events whose hashes
  * begin alike, usually none. Cursors are below 2^32. O(count + 126). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);

@@ -138,8 +138,8 @@ struct event *queue_event_new(struct queue *queue, unsigned flags,
                               size_t owner_size);
 void queue_event_free(struct queue *queue, struct event *event);
 
-/* Returns the flags of such an event: EVENT_ALONE, EVENT_REPEAT,
- * EVENT_TRIES. */
+/* Returns the flags of an event with these properties: EVENT_ALONE,
+ * EVENT_REPEAT, EVENT_TRIES. */
 unsigned queue_event_flags(const struct queue_event *like);
 
 /* Returns the deadline of an event on a lawn. LAWN_NEVER is not a deadline. */
@@ -149,8 +149,8 @@ queue_event_due(const struct queue_event *as)
     return as->due < LAWN_NEVER ? as->due : LAWN_NEVER - 1;
 }
 
-/* Creates the block of such an event, which is in no place. Returns NULL if
- * memory allocation fails. */
+/* Creates the block of an event with this data. The event is in no place.
+ * Returns NULL if memory allocation fails. */
 struct event *queue_event_create(struct queue *queue,
                                  const struct queue_event *like);
 

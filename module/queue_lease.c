@@ -1,7 +1,7 @@
 /* queue_lease.c - leased events and dead events.
  *
  * A leased event is in the timeline `leases` until the lease ends. Then it
- * moves to ready, by that time, or to dead if it has no tries left. */
+ * moves to ready, sorted by that time, or to dead if it has no tries left. */
 #include "memory.h"
 #include "queue_inside.h"
 

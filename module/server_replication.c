@@ -12,7 +12,7 @@
 
 /* A list of more words than this needs allocated memory. */
 #define STACK_WORDS 16u
-/* A word is compared with the next arguments, this many. */
+/* The number of arguments that a word is compared with. */
 #define ARGS_COMPARED 4u
 
 static const char *const verbs[] = {"ADD", "DEL",   "AT",   "SET",

@@ -18,9 +18,9 @@
 #define CALENDAR_LEAST 16u
 #define CALENDAR_SAMPLE 25u
 
-/* A timer is in days[(deadline >> shift) & mask], after those that are due
- * earlier or were started earlier. Or it is on the list `due`, in order; these
- * fire before all others. No timer in a day is due before position. */
+/* A timer is in days[(deadline >> shift) & mask], in the order of deadlines and
+ * then of starts. Or it is on the list `due`, in order; these fire before all
+ * others. No timer in a day is due before position. */
 struct calendar {
     struct link *days;
     size_t mask;

@@ -135,8 +135,8 @@ remove_event(struct event **at)
     timers.used--;
 }
 
-/* At most as many clients are woken as there are ready events, since a client
- * takes at least one. */
+/* Wakes the first waiting client. Does nothing if a woken client has not polled
+ * yet: that one may take all ready events. */
 static void
 wake_clients(void)
 {

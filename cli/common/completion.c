@@ -3,8 +3,9 @@
  * The scripts are generated from the tables that parsing and help use, so they
  * cannot disagree. The suggestions follow from the names in the tables. A value
  * named FILE, and an operand named FILE, LEFT or RIGHT, is completed as a file
- * name. Words are suggested as they are. Other values have no suggestions. A
- * verb that another program runs is completed by that program's script.
+ * name. The words that an option accepts are suggested. Other values have no
+ * suggestions. A verb that another program runs is completed by that program's
+ * script.
  */
 #include "completion.h"
 

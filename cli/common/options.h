@@ -99,7 +99,7 @@ void options_put_examples(const char *example, FILE *out);
 
 /* Returns whether `word` may be a misspelling of `name`: at most two letters
  * inserted, omitted or replaced; one if the first letter differs and `name` has
- * up to four letters. Always fewer letters than `name` has. */
+ * up to four letters. The changes are fewer than the letters of `name`. */
 bool options_resembles(const char *word, const char *name);
 
 /* Parsers. The value must be from min to max. A number that is not given and

@@ -85,9 +85,9 @@ copy_owner(int lock, const char *path)
                                    : -1;
 }
 
-/* Opens the lock file, and creates it if it does not exist. O_EXCL ensures that
- * only a file created by this process changes its owner, not the target of a
- * symbolic link. Returns its descriptor, or -1 with errno set. */
+/* Opens the lock file, and creates it if it does not exist. With O_EXCL, only a
+ * file created by this process gets another owner, not the target of a symbolic
+ * link. Returns the descriptor of the file, or -1 with errno set. */
 static int
 open_lock(const char *name, const char *path)
 {

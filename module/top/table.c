@@ -28,7 +28,7 @@ enum table_kind {
     TABLE_SERVER
 };
 
-/* keep: columns with the greatest number are omitted first. */
+/* Columns with the greatest `keep` are omitted first. */
 static const struct table_column {
     const char *title;
     enum table_kind kind;

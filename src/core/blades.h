@@ -52,7 +52,7 @@ LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_blade) == 32,
 
 /* The leading bits of the hash differ for TTLs that differ in few bits. Of the
  * constants tried, this one causes the fewest collisions among common TTLs:
- * round numbers of seconds to nanoseconds. */
+ * round numbers of a unit from seconds to nanoseconds. */
 static inline uint64_t
 lawn__blades_hash(uint64_t ttl)
 {

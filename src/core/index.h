@@ -9,13 +9,13 @@
  *      [ current half ][ next half ]            slots of 1 tick
  *      [ current slot ][ next slot ][   ][   ]  slots of 8 ticks
  *
- * The base follows the clock; no time in the index is before it. A level uses
- * its slots in turn: those of the half that contains the base, and those of the
- * next half. A time is inserted at the lowest level that reaches it. Let X be a
- * slot of a higher level. Once the base is in the slot before X, the level
- * below reaches all of X. From then on, no time is inserted into X, and its
- * entries move down, a few at a time. X must be empty when the base reaches it.
- * However far the clock jumps, a time moves at most once per level, and the
+ * The base follows the clock; no time in the index is before the base. A level
+ * uses its slots in turn: those of the half that contains the base, and those
+ * of the next half. A time is inserted at the lowest level that reaches it. Let
+ * X be a slot of a higher level. Once the base is in the slot before X, the
+ * level below reaches all of X. From then on, no time is inserted into X, and
+ * its entries move down, a few at a time. X must be empty when the base reaches
+ * it. However far the clock jumps, a time moves at most once per level, and the
  * ticks in between are never visited.
  *
  * Timers with the same deadline must keep their order [P4]. Of two such timers,

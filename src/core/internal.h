@@ -6,8 +6,8 @@
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
- *        by the order of their starts. A timer started now with the blade's TTL
- *        would not be due before any of them, unless lawn->now is before
+ *        by the order of their starts. None of them would be due after a timer
+ *        started now with the blade's TTL, unless lawn->now is before
  *        lawn->settled.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
@@ -24,8 +24,8 @@
  *   [I6] No deadline of a running timer and no time of an entry is before
  *        lawn->bound. lawn->wake is not after lawn->bound.
  *   [I7] starts == stops + fires + running timers.
- *   [I8] Blades of one TTL are in different sets; the set that a timer uses
- *        is a function of its TTL and deadline.
+ *   [I8] Blades of one TTL are in different sets. The TTL and the deadline of
+ *        a start determine the two sets in which it looks for a blade.
  *   [I9] base <= now <= LAWN_LAST.
  *  [I10] No marked slot of a higher level than 0 begins before index.horizon.
  * lawn_check() checks them.
@@ -59,11 +59,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* plus tuning.starts: starts of idle timers; at 0 the
-                          * tuning is updated */
+    uint64_t starts;     /* starts of idle timers, minus tuning.starts; at 0,
+                          * the tuning is updated */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* plus tuning.misses: starts that found no blade of
-                          * their TTL; at 0 the tuning is updated */
+    uint64_t misses;     /* starts that found no blade of their TTL, minus
+                          * tuning.misses; at 0, the tuning is updated */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */

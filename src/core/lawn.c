@@ -528,9 +528,9 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         resolution = 1;
     }
     /* If the new resolution is not a multiple of the old one, a timer may be
-     * due less than one old resolution before timers that were started earlier
-     * with the same TTL. Until the clock has advanced by the old resolution,
-     * starts compare deadlines [I1]. */
+     * due before timers that were started earlier with the same TTL, by less
+     * than the old resolution. Until the clock has advanced by the old
+     * resolution, starts compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

@@ -465,8 +465,8 @@ prepare_slots(struct lawn_mowing *mowing)
     index->prepare = prepare;
 }
 
-/* Returns the bound when no timer is due any more. first is the earliest time,
- * or LAWN_NEVER. */
+/* Called when no timer is due any more; first is the earliest time, or
+ * LAWN_NEVER. Returns the bound. */
 static inline uint64_t
 finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
 {

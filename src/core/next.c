@@ -219,8 +219,9 @@ lawn_next_exact(struct lawn *lawn)
                                 : find_earliest(lawn, &search, UINT64_MAX);
 }
 
-/* Of the unqueued timers with this deadline, returns the first at the highest
- * level, or NULL: it was started first. Moves it to the front of its list. */
+/* Returns the unqueued timer with this deadline that was started first: the
+ * first at the highest level. Moves it to the front of its list. Returns NULL
+ * if there is none. May miss timers if `looks` is too small. */
 static struct lawn_link *
 find_unqueued_at(struct lawn *lawn, uint64_t next, uint64_t looks)
 {

@@ -126,11 +126,11 @@ request_review(struct lawn *lawn)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Returns whether the blades do not pay. After few misses that is so if there
- * is about one timer per blade, unless options.blades was set. After many
- * misses: if most starts found no blade of their TTL; or if most had to claim
- * one, and there is about one timer per blade. Restarts are among the misses,
- * but not among the starts. */
+/* Returns whether the blades do not pay. With fewer than `patience` misses: if
+ * there is about one timer per blade, unless options.blades was set.
+ * Otherwise: if most starts found neither a blade of their TTL nor a free one;
+ * or if most found no blade of their TTL, and there is about one timer per
+ * blade. Restarts are among the misses, but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {

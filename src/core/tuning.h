@@ -26,18 +26,18 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;        /* plus lawn->starts: the total */
-    uint64_t misses;        /* plus lawn->misses: the total */
+    uint64_t starts;        /* starts of idle timers, minus lawn->starts */
+    uint64_t misses;        /* all misses, minus lawn->misses */
     uint64_t seen_starts;   /* starts of idle timers when a count began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */
-    uint64_t patience;      /* misses in a count, before it is judged */
+    uint64_t patience;      /* misses after which a count is judged */
     uint32_t ttls;          /* while bypassed: estimated number of TTLs */
     uint32_t spacing;       /* starts per sample */
     uint32_t samples;       /* in the current window */
     uint32_t hits;          /* samples of a TTL with a blade */
     bool asked;             /* options.blades is set */
-    bool early;             /* no window has ended without a request */
+    bool early;             /* until a window requests no review */
     bool review_due;        /* review when the clock moves */
     bool bypass;
     bool direct; /* bypassed, with a resolution of 1 */

@@ -127,8 +127,8 @@ void
 lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
-    /* A block at the end of a mapping can always be unmapped, because that does
-     * not split the mapping. So the kept blocks are unmapped one by one. */
+    /* At the limit on mappings, a block in the middle of a mapping cannot be
+     * unmapped. One at the end can, because that does not split the mapping. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);

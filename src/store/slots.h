@@ -52,7 +52,7 @@ struct lawn_store_slab {
     uint32_t slot;                            /* bytes of one slot */
     uint32_t inverse;                         /* 2^32 / slot, rounded up */
     uint32_t live;                            /* number of slots in use */
-    uint32_t full_words; /* leading words of taken that are all ones */
+    uint32_t full_words; /* leading words of taken[] that are all ones */
     uint64_t taken[];    /* one bit per slot; bits after the last slot are
                           * set */
 };

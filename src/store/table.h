@@ -6,9 +6,9 @@
  * buckets.
  *
  * The table grows by one bucket at a time. The new bucket, number n, takes
- * records from bucket n - 2^k, where 2^k is the largest power of two not above
- * n: those whose hash selects n. Shrinking is the reverse. So each call does at
- * most the work of one bucket, and there is never a rehash of all records.
+ * those records of bucket n - 2^k whose hash selects n; 2^k is the largest
+ * power of two not above n. Shrinking is the reverse. So each call does at most
+ * the work of one bucket, and there is never a rehash of all records.
  * Buckets are in segments of 64 KiB; only the first segment is copied, while it
  * grows to that size.
  *
@@ -89,9 +89,9 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits. The bucket number does not determine 9 to 16 bits of a tag. At a split,
- * the lowest of these bits selects a record's bucket. A split reads the records
- * only if it makes `bits` a multiple of 8. */
+ * bits. The bucket number determines the lowest 0 to 7 bits of a tag. At a
+ * split, the next bit selects a record's bucket. A split reads the records only
+ * if it makes `bits` a multiple of 8. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {

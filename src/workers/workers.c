@@ -129,8 +129,8 @@ needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
     }
 }
 
-/* Starts a timer through the mailbox of the shard `to`. Returns 1 on success, 0
- * if the word is no longer *seen, or an error. */
+/* Starts a timer; through the mailbox of the shard `to`, if that is necessary.
+ * Returns 1 on success, 0 if the word is no longer *seen, or an error. */
 static int
 start_remote(struct lawn_workers *set, struct lawn_shard *to,
              struct lawn_workers_timer *timer, uint64_t *seen,

@@ -481,7 +481,7 @@ lawn_workers_wake(struct lawn_workers *set)
     }
 }
 
-/* Threads that the library created end without further action. */
+/* Joins the library's threads, and waits until the others have detached. */
 static void
 join_all(struct lawn_workers *set)
 {
