@@ -140,7 +140,7 @@ struct lawn_options {
      * wheel. If this number is set, or the resolution is above 1, the lawn uses
      * blades from the first start. Otherwise it uses them once TTLs repeat:
      * most starts have the same TTL as an earlier start, and there are about
-     * two running timers per TTL, or more. */
+     * four running timers per TTL, or 512 if there are more than 512 TTLs. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -267,7 +267,7 @@ uint64_t lawn_now(const struct lawn *lawn);
  * and deadline, may fire in either order.
  *
  * With a resolution of 1, a lawn may stop using blades: if most starts find no
- * blade of their TTL, or if there is about one timer per blade. It decides this
+ * blade of their TTL, or if there are few timers per TTL. It decides this
  * after 1,024 starts or more. Each call of this function begins that count
  * again. So if a program calls it every few hundred starts, the lawn does not
  * stop using blades. */

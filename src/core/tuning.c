@@ -15,17 +15,20 @@
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
 #endif
-/* Starts per sample. The first two windows sample each start. */
+/* Starts per sample. The first window samples each start, each of the next ones
+ * half as many as the previous one. */
 #define LAWN_TUNING_SPACING 32u
 /* The number of TTLs is estimated over about the last AGE windows. */
-#define LAWN_TUNING_AGE 64u
+#define LAWN_TUNING_AGE 128u
 /* From this number of running timers on, they do not fit in a cache, and
  * prefetching pays. */
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
-/* With fewer timers per TTL, blades do not pay. */
-#define LAWN_TUNING_DEPTH 2u
+/* With fewer timers per TTL, blades do not pay. Nor do they with many TTLs and
+ * few timers: the blades then take the cache from the slots of the index. */
+#define LAWN_TUNING_DEPTH 4u
+#define LAWN_TUNING_SPREAD 512u
 
 static void
 schedule_starts(struct lawn *lawn, uint64_t many)
@@ -83,7 +86,6 @@ set_mode(struct lawn *lawn, bool bypass, uint32_t stripe)
     if (bypass != tuning->bypass) {
         tuning->bypass = bypass;
         tuning->ttls = 0;
-        tuning->early = true;
         tuning->spacing = 1;
         tuning->samples = 0;
         tuning->hits = 0;
@@ -126,11 +128,19 @@ request_review(struct lawn *lawn)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Returns whether the blades do not pay. With fewer than `patience` misses: if
- * there is about one timer per blade, unless options.blades was set.
- * Otherwise: if most starts found neither a blade of their TTL nor a free one;
- * or if most found no blade of their TTL, and there is about one timer per
- * blade. Restarts are among the misses, but not among the starts. */
+/* Returns whether running timers of this number should use blades. */
+static bool
+do_blades_pay(uint64_t timers, uint64_t ttls)
+{
+    return timers >= ttls * LAWN_TUNING_DEPTH &&
+           (ttls <= LAWN_TUNING_SPREAD || timers >= ttls * LAWN_TUNING_SPREAD);
+}
+
+/* Returns whether the blades should be given up. With fewer than `patience`
+ * misses: if there are few timers, unless options.blades was set. Otherwise: if
+ * most starts found neither a blade of their TTL nor a free one; or if most
+ * found no blade of their TTL, and there are few timers. Restarts are among the
+ * misses, but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {
@@ -139,13 +149,16 @@ are_blades_useless(const struct lawn *lawn)
     uint64_t misses = count_misses(lawn) - tuning->seen_misses;
     uint64_t unqueued =
         lawn__count_unqueued_starts(lawn) - tuning->seen_unqueued;
-    uint64_t least = (uint64_t)lawn->index.count * LAWN_TUNING_DEPTH;
+    uint64_t ttls = lawn->blades.stripe == 0
+                        ? lawn->index.count
+                        : lawn->index.count / LAWN_BLADES_STRIPES;
+    /* Half of the timers that would begin to use blades. */
+    bool few = !do_blades_pay(lawn_count(lawn) * 2, ttls);
 
-    if (count_misses(lawn) - tuning->seen_misses < tuning->patience) {
-        return !tuning->asked && lawn_count(lawn) < least;
+    if (misses < tuning->patience) {
+        return !tuning->asked && few;
     }
-    return unqueued > starts / 2 ||
-           (misses > starts / 2 && lawn_count(lawn) < least);
+    return unqueued > starts / 2 || (misses > starts / 2 && few);
 }
 
 /* Called before the clock moves, if review_due is set. While the blades are
@@ -204,15 +217,14 @@ end_window(struct lawn *lawn)
     tuning->ttls -= (tuning->ttls + LAWN_TUNING_AGE - 1) / LAWN_TUNING_AGE;
     tuning->samples = 0;
     tuning->hits = 0;
-    if (repeated && lawn_count(lawn) / LAWN_TUNING_DEPTH >= tuning->ttls) {
+    if (repeated && do_blades_pay(lawn_count(lawn), tuning->ttls)) {
         tuning->spacing = LAWN_TUNING_SPACING;
         request_review(lawn);
         return;
     }
-    if (tuning->early) {
-        tuning->early = false;
+    if (tuning->spacing < LAWN_TUNING_SPACING) {
+        tuning->spacing *= 2;
     } else {
-        tuning->spacing = LAWN_TUNING_SPACING;
         tuning->patience = LAWN_TUNING_PERIOD;
     }
     if (tuning->review_due) {

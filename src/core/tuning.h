@@ -11,9 +11,10 @@
  * A lawn begins bypassed; or plain, if options.blades is set.
  *
  * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
- * blade, but the timer does not use it. If most samples have a TTL with a blade
- * and there are several timers per TTL, the lawn uses the blades. It gives them
- * up if most starts find no blade, or if most blades have one timer.
+ * blade, but the timer does not use it. The lawn uses the blades if most samples
+ * have a TTL with a blade and there are at least four running timers per TTL,
+ * or 512 with more than 512 TTLs. It gives them up if most starts find no blade,
+ * or if less than half of these timers are running.
  *
  * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
@@ -37,7 +38,6 @@ struct lawn_tuning {
     uint32_t samples;       /* in the current window */
     uint32_t hits;          /* samples of a TTL with a blade */
     bool asked;             /* options.blades is set */
-    bool early;             /* until a window requests no review */
     bool review_due;        /* review when the clock moves */
     bool bypass;
     bool direct; /* bypassed, with a resolution of 1 */

@@ -232,7 +232,9 @@ TEST(a_new_lawn_uses_blades_as_soon_as_it_sees_ttls_again)
         CHECK(stats_of(&s).unqueued_starts <= unqueued[i]);
         for (unsigned j = 0; j < 10 * MANY; j++) {
             start_probe(&s, &probes[j % MANY], 100000 + j * 7919 % ttls[i]);
-            mow_on(&s, lawn_now(s.lawn) + j % 32 / 31);
+            if (j % 32 == 31) {
+                mow_on(&s, lawn_now(s.lawn) + 1);
+            }
         }
         CHECK_EQ(stats_of(&s).live_blades, ttls[i]);
         CHECK(uses_blades(&s, 777));
@@ -257,7 +259,7 @@ TEST(a_new_lawn_of_ever_new_ttls_claims_no_blades)
 
 TEST(a_lawn_forgets_the_number_of_ttls_that_it_had)
 {
-    enum { MOST = 1000, ODD = 300000, MORE = 400000 };
+    enum { MOST = 1000, ODD = 300000, MORE = 800000 };
     static struct probe probes[MOST];
     const unsigned timers[] = {MOST, 20};
 
@@ -270,7 +272,9 @@ TEST(a_lawn_forgets_the_number_of_ttls_that_it_had)
         CHECK_EQ(stats_of(&s).live_blades, 0);
         for (unsigned j = 0; j < MORE; j++) {
             start_probe(&s, &probes[j % timers[i]], 5000000 + j % 7);
-            mow_on(&s, lawn_now(s.lawn) + j % 64 / 63);
+            if (j % 64 == 63) {
+                mow_on(&s, lawn_now(s.lawn) + 1);
+            }
         }
         CHECK_EQ(stats_of(&s).live_blades, 7);
         scene_end(&s);
@@ -291,7 +295,9 @@ TEST(a_lawn_with_one_timer_per_ttl_soon_gives_up_its_blades)
 
         (void)lawn_stop(s.lawn, &probe->timer);
         start_probe(&s, probe, 5000000 + i * 7 % TIMERS);
-        mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
+        if (i % 64 == 63) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
     }
     CHECK(stats_of(&s).unqueued_starts > STARTS / 10 * 7);
     scene_end(&s);
@@ -305,7 +311,9 @@ TEST(timers_that_are_never_due_do_not_change_the_tuning)
     scene_begin_with(&s, NULL);
     for (unsigned i = 0; i < 100000; i++) {
         start(&s, i % PROBES, LAWN_NEVER - i % 2);
-        mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
+        if (i % 64 == 63) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
     }
     CHECK(s.lawn->tuning.bypass);
     CHECK_EQ(s.lawn->tuning.hits, 0);
@@ -319,10 +327,58 @@ TEST(a_few_timers_of_a_ttl_each_stay_unqueued)
     scene_begin_with(&s, NULL);
     for (unsigned i = 0; i < 20000; i++) {
         start(&s, i % 60, 100000 + i % 60);
-        mow_on(&s, lawn_now(s.lawn) + i % 64 / 63);
+        if (i % 64 == 63) {
+            mow_on(&s, lawn_now(s.lawn) + 1);
+        }
     }
     CHECK_EQ(stats_of(&s).unqueued_starts, 20000);
     scene_end(&s);
+}
+
+/* With more than 512 TTLs, 512 running timers per TTL are needed. The estimated
+ * number of TTLs falls over time, so the number of starts is limited. */
+TEST(many_ttls_use_blades_only_if_timers_are_very_many)
+{
+    enum { TTLS = 1000, FEW = 20000, MANY = 520000 };
+    const unsigned timers[] = {FEW, MANY};
+
+    for (unsigned i = 0; i < COUNT(timers); i++) {
+        struct probe *probes = calloc(timers[i], sizeof(*probes));
+
+        CHECK(probes != NULL);
+        struct scene s;
+        scene_begin_with(&s, NULL);
+        for (unsigned j = 0; j < 2 * timers[i]; j++) {
+            lawn_start(s.lawn, &probes[j % timers[i]].timer,
+                       5000000 + j * UINT64_C(7919) % TTLS);
+            if (j % 64 == 0) {
+                lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+            }
+        }
+        CHECK_EQ(s.lawn->tuning.bypass, timers[i] == FEW);
+        CHECK((stats_of(&s).live_blades == 0) == (timers[i] == FEW));
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+TEST(a_lawn_that_bypasses_its_blades_samples_fewer_and_fewer_starts)
+{
+    enum { MANY = 4096 };
+    struct probe *probes = calloc(MANY, sizeof(*probes));
+
+    CHECK(probes != NULL);
+    struct scene s;
+    scene_begin_with(&s, NULL);
+    for (unsigned spacing = 1; spacing < 32; spacing *= 2) {
+        CHECK_EQ(s.lawn->tuning.spacing, spacing);
+        start_odd(&s, probes, MANY, 32 * spacing, mow_on);
+    }
+    CHECK_EQ(s.lawn->tuning.spacing, 32);
+    start_odd(&s, probes, MANY, MANY, mow_on);
+    CHECK_EQ(s.lawn->tuning.spacing, 32);
+    scene_end(&s);
+    free(probes);
 }
 
 /* However long that takes: timers of one TTL and one deadline stay in one

@@ -22,7 +22,6 @@ proof_any_tuning(struct lawn *lawn)
     tuning->spacing = nondet_u32();
     tuning->samples = nondet_u32();
     tuning->hits = nondet_u32();
-    tuning->early = nondet_bool();
     tuning->asked = nondet_bool();
     tuning->bypass = nondet_bool();
     tuning->direct = tuning->bypass && lawn->resolution == 1;
@@ -45,8 +44,9 @@ proof_tuning(const struct lawn *lawn)
     const struct lawn_tuning *tuning = &lawn->tuning;
     bool any = tuning->bypass || lawn->resolution != 1 || lawn->settled != 0;
 
-    return tuning->patience >= LAWN_TUNING_PERIOD &&
-           (tuning->spacing == 1 || tuning->spacing == LAWN_TUNING_SPACING) &&
+    return tuning->patience >= LAWN_TUNING_PERIOD && tuning->spacing >= 1 &&
+           tuning->spacing <= LAWN_TUNING_SPACING &&
+           (tuning->spacing & (tuning->spacing - 1)) == 0 &&
            tuning->samples < LAWN_TUNING_WINDOW &&
            tuning->hits <= tuning->samples &&
            (!tuning->bypass ||
