@@ -139,8 +139,9 @@ struct lawn_options {
      * further TTLs are unqueued: they cost as much as in a hierarchical timing
      * wheel. If this number is set, or the resolution is above 1, the lawn uses
      * blades from the first start. Otherwise it uses them once TTLs repeat:
-     * most starts have the same TTL as an earlier start, and there are about
-     * four running timers per TTL, or 512 if there are more than 512 TTLs. */
+     * most starts have the same TTL as an earlier start, and there are at least
+     * about four running timers per TTL, or 512 per TTL if there are more than
+     * 512 TTLs. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -267,10 +268,10 @@ uint64_t lawn_now(const struct lawn *lawn);
  * and deadline, may fire in either order.
  *
  * With a resolution of 1, a lawn may stop using blades: if most starts find no
- * blade of their TTL, or if there are few timers per TTL. It decides this
- * after 1,024 starts or more. Each call of this function begins that count
- * again. So if a program calls it every few hundred starts, the lawn does not
- * stop using blades. */
+ * blade of their TTL, or, unless options.blades is set, if there are few timers
+ * per TTL. It decides this after 1,024 starts or more. Each call of this
+ * function begins that count again. So if a program calls it every few hundred
+ * starts, the lawn does not stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
