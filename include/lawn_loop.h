@@ -39,13 +39,13 @@
  * again.
  *
  * A single timer of the host, the wake-up, serves all timers of the loop [L2].
- * It is active only while a timer is running, so it does not keep an idle host
- * running. How late timers fire depends on the host. libuv, libevent, libev and
- * GLib do not count the time while the machine is suspended. In these hosts,
- * timers of a loop with the clock LAWN_LOOP_BOOTTIME may be late by the
- * duration of a suspension, unless the program calls lawn_loop_turn() after it.
- * If this matters, use no adapter: create the loop with lawn_loop_new() and
- * watch its lawn_loop_fd().
+ * It is active only while a timer of the loop is running, so it does not keep
+ * an idle host running. How late timers fire depends on the host. libuv,
+ * libevent, libev and GLib do not count the time while the machine is
+ * suspended. In these hosts, timers of a loop with the clock LAWN_LOOP_BOOTTIME
+ * may be late by the duration of a suspension, unless the program calls
+ * lawn_loop_turn() after it. If this matters, use no adapter: create the loop
+ * with lawn_loop_new() and watch its lawn_loop_fd().
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
  * clock set in the options must count nanoseconds; arm is ignored; the
@@ -102,8 +102,8 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
- * timer waits for the next turn [L5]. The timer then has a new deadline. P4
- * orders the timer by it, and lawn_loop_deadline() returns it:
+ * timer waits for the next turn [L5]. P4 and lawn_loop_deadline() then refer to
+ * a new deadline:
  *   - For the first 16 such timers of a turn: the time that the turn last read
  *     from the clock. So they fire in the next turn even if the clock does not
  *     advance.
@@ -187,8 +187,8 @@ typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
 /* Options of a new loop. Zero in a field selects its default. */
 struct lawn_loop_options {
     /* Options of the loop's lawn. The allocator provides all memory of the
-     * loop. now is ignored. The resolution does not round the periods of a
-     * fixed rate. */
+     * loop. The field now is ignored. The resolution does not round the periods
+     * of a fixed rate. */
     struct lawn_options lawn;
 
     /* Limits of a turn: the number of timers (default 1024) and the duration in
@@ -269,9 +269,9 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 
 /* Reads the clock and fires due timers within the budget. Returns the time of
  * the next turn: a time in the past if more timers are due, LAWN_NEVER if no
- * timer is running. In a callback it does nothing and returns LAWN_NEVER. The
- * cost is that of lawn_mow() and lawn_next(); the clock is read after each
- * callback. */
+ * timer is running. In a timer's callback it does nothing and returns
+ * LAWN_NEVER. The cost is that of lawn_mow() and lawn_next(); the clock is read
+ * after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
 /* For adapters. Runs a turn like lawn_loop_turn(), and sets another wake-up if
