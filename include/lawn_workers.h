@@ -207,7 +207,8 @@ enum lawn_workers_route {
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
     /* Options of each worker's lawn. Their allocator provides all memory of the
-     * set, and is called on any thread that adds a worker. now is ignored. */
+     * set, and is called on any thread that adds a worker. The field now is
+     * ignored. */
     struct lawn_options lawn;
 
     /* How the worker of a timer is selected; default LAWN_WORKERS_BY_OWNER. */
@@ -325,9 +326,10 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
  * loop; do not read or close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
-/* lawn_worker_now() returns the time from which the TTLs of timers started on
- * this worker count, in O(1). lawn_worker_update() sets it from the set's
- * clock, in O(shards of the worker). Call both only on the worker's thread.
+/* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
+ * time if the timer is started on this worker. lawn_worker_update() sets the
+ * time from the set's clock, in O(shards of the worker). Call both only on the
+ * worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
  * first start after a turn. So the TTLs of all timers that an event loop starts
