@@ -303,8 +303,8 @@ bench_choose(const struct bench_options *options, struct bench_choice *choice)
     }
     if (choice->cell_count == 0) {
         fputs(options->workers
-                  ? "lawn-bench: no cells to measure: mixed requires more than "
-                    "one thread\n"
+                  ? "lawn-bench: no cells to measure: the workload mixed "
+                    "requires more than one thread\n"
                   : "lawn-bench: no cells to measure: --t is larger than --n\n",
               stderr);
         free(choice->cells);

@@ -302,7 +302,7 @@ skip_hopeless(const struct results *results, struct results_cell *cell)
         for (size_t k = 0; k < cell->rows; k++) {
             if (other->row[k].end == RUN_SLOW) {
                 cell->row[k].end = RUN_SLOW;
-                cell->row[k].why = "given up with fewer timers";
+                cell->row[k].why = "not run: too slow with fewer timers";
             }
         }
     }

@@ -130,7 +130,7 @@ load_one(const struct peers_known *peer, char *why)
     }
     if (contender->name == NULL || strcmp(contender->name, peer->name) != 0 ||
         contender_part_of(contender) != peer->part) {
-        return refuse(why, "%s is another peer", path);
+        return refuse(why, "%s is the plug-in of another contender", path);
     }
     const char *fault =
         contender->unusable == NULL ? NULL : contender->unusable();

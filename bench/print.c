@@ -254,7 +254,7 @@ print_text(FILE *out, const struct results *results)
               "same loop; bytes\n"
               "are per timer, including its struct; early is the percentage "
               "of timers that\n"
-              "fired before they were due, which count as not late\n",
+              "fired before they were due; their lateness counts as 0\n",
               out);
     }
     if (results->part == PART_STORES) {

@@ -220,7 +220,9 @@ mow(struct store_agreement *agree)
         if (fired < budget) {
             complain(agree, "timer %" PRIu32 " did not fire", i);
         } else if (timer->deadline < agree->last) {
-            complain(agree, "timer %" PRIu32 " was passed over by later ones",
+            complain(agree,
+                     "timer %" PRIu32
+                     " did not fire, but one with a later deadline did",
                      i);
         }
     }

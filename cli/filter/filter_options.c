@@ -43,7 +43,8 @@ const struct options_spec filter_options_common[] = {
     {OPTION_WORD("overflow", "WHAT", overflow,
                  "at a limit: evict makes room by removing a key or writing a "
                  "held line early; pass writes the new line at once (the verbs "
-                 "absent and session ignore it); fail exits; default evict",
+                 "absent and session ignore the line); fail exits; default "
+                 "evict",
                  overflow_words)},
     {OPTION_TEXT("state", "FILE", state,
                  "resume from FILE, and save held lines and keys there on exit",

@@ -660,7 +660,7 @@ assert run["cells"][0]["rows"][0]["entries"]["max"] >= 1000' <<<"$output"
     [ -z "$stderr" ]
     [ "$(grep -cE '^B6  .* entries +<= 512 +ok$' <<<"$output")" -eq 5 ]
     [ "$(grep -cE '^B9  W(4 churn|12 storm), .* x +<= 4 +(ok|FAILS)$' <<<"$output")" -eq 2 ]
-    [ "$(grep -cE '^B9  the latest firing .* 0.00 ticks +<= 0 +ok$' <<<"$output")" -eq 2 ]
+    [ "$(grep -cE '^B9  the greatest lateness .* 0.00 ticks +<= 0 +ok$' <<<"$output")" -eq 2 ]
     [[ "${lines[-1]}" =~ ^[789]\ of\ 9\ performance\ limits\ met$ ]]
     [ "$status" -eq "$(grep -c '^not met:$' <<<"$output")" ]
 }
