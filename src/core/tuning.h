@@ -13,7 +13,7 @@
  * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
  * blade, but the timer does not use it. The lawn uses the blades if most samples
  * have a TTL with a blade and there are at least four running timers per TTL,
- * or 512 with more than 512 TTLs. It gives them up if most starts find no blade,
+ * or 512 per TTL with more than 512 TTLs. It gives them up if most starts find no blade,
  * or if less than half of these timers are running.
  *
  * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
