@@ -4,8 +4,8 @@
 
 #include "bench.h"
 
-/* Measures, and prints each limit and whether it is met. Returns the exit code: 1
- * if one does not hold or could not be measured. */
+/* Measures, and prints each limit and whether it is met. Returns the exit code:
+ * 1 if one does not hold or could not be measured. */
 int gate_run(const struct bench_options *options,
              const struct bench_choice *choice);
 

@@ -1,4 +1,4 @@
-/* gate_tail.h - the worst-case work of one call on a lawn that fires nothing.
+/* gate_tail.h - the worst-case work of one call that fires nothing.
  *
  * Index entries whose slot is opened move down a level. Each blade and each
  * unqueued timer has an entry, so a slot may contain as many entries as there

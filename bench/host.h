@@ -3,8 +3,8 @@
  *
  * The face of a host has the members that all contenders have. It has
  * CONTENDER_HOST set, and mow is NULL. start() and stop() are as in
- * contender.h, but TTLs are nanoseconds on the real clock, and may be rounded
- * as by the event loop.
+ * contender.h, but TTLs are nanoseconds on the real clock, and a host may round
+ * them as its event loop does.
  *
  * A plug-in exports the hosts of one event loop as HOST_PLUGIN, NULL after the
  * last.

@@ -10,8 +10,8 @@
 extern struct workload replay_workload;
 
 /* Loads a trace, replacing the previous one. Returns an exit code; unless it is
- * VERBS_OK, a message that begins with `program` ("lawn-bench") has been printed.
- */
+ * VERBS_OK, a message that begins with `program` ("lawn-bench") has been
+ * printed. */
 int replay_load(const char *program, const char *path);
 uint64_t replay_objects(void);
 size_t replay_events(void);

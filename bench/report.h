@@ -11,9 +11,9 @@
  * if writing failed. */
 bool report_write(FILE *out, const char *json, size_t length);
 
-/* Writes an SVG picture for a README: time per operation over t of the core
- * operations, at N = 10^6 or, if that was not run, at the largest N that was.
- * Cells and rows may be missing. Returns false if writing failed. */
+/* Writes an SVG picture for a README: the time of each core operation, plotted
+ * over t, at N = 10^6 or, if that was not run, at the largest N that was. Cells
+ * and rows may be missing. Returns false if writing failed. */
 bool report_headline_svg(FILE *out, const struct results *results);
 
 /* Whether the results fit one bar chart: each workload was measured once, and
@@ -21,8 +21,8 @@ bool report_headline_svg(FILE *out, const struct results *results);
 bool report_fits_bars(const struct results *results);
 
 /* Writes a bar chart of results that fit one, as SVG: time per operation, a
- * panel for each workload. The texts below the chart are the machine and commit,
- * and the command. Returns false if writing failed. */
+ * panel for each workload. The texts below the chart are the machine and
+ * commit, and the command. Returns false if writing failed. */
 bool report_bars_svg(FILE *out, const struct results *results,
                      const char *machine, const char *command);
 

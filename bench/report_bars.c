@@ -74,7 +74,7 @@ is_above(const struct results_row *a, const struct results_row *b)
     return results_median(a) < results_median(b);
 }
 
-/* Stores the rows of a cell in the order of their bars; returns their number. */
+/* Stores a cell's rows in the order of their bars; returns their number. */
 static size_t
 sort_rows(const struct results_cell *cell, const struct results_row **rows)
 {

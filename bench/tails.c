@@ -168,8 +168,8 @@ fill_figures(struct tails_figures *figures,
     figures->max = histogram->max;
 }
 
-/* Stores the results of the run that counts. The log is written here, so that
- * timed runs have no page faults. */
+/* Stores the results of the run that counts. Fills the memory of the log, so
+ * that timed runs have no page faults. */
 static enum run_end
 end_count(struct tails *tails, const struct run *run, unsigned runs)
 {

@@ -27,8 +27,8 @@ struct trace {
     uint64_t ignored; /* stops that were omitted */
 };
 
-/* Returns false after printing a message that begins with `program`. Then nothing
- * needs to be freed, and *exit_code is the exit code. */
+/* Returns false after printing a message that begins with `program`. Then
+ * nothing needs to be freed, and *exit_code is the exit code. */
 bool trace_load(const char *program, const char *path, struct trace *out,
                 int *exit_code);
 void trace_free(struct trace *trace);

@@ -29,7 +29,7 @@ static struct cache_cluster cache_clusters[CACHE_CLUSTERS];
 /* Returns a random TTL: log-normal around 8 h, from 5 s to 92.6 d, in whole
  * seconds. Long TTLs are round numbers, as people choose them. */
 static uint32_t
-draw_id(struct random *random)
+draw_ttl(struct random *random)
 {
     double sum = 0;
 
@@ -63,7 +63,7 @@ make_clusters(struct random *random)
         cluster->topped = i < 26;
         cluster->jitter = 0;
         for (unsigned k = 0; k < cluster->many; k++) {
-            cluster->ttls[k] = draw_id(random);
+            cluster->ttls[k] = draw_ttl(random);
         }
         if (i % 7 == 0) {
             cluster->ttls[0] = ranges[i / 7][0];

@@ -24,8 +24,8 @@ core_percent(const struct demo *demo)
     return 100 * to_seconds(demo->core_ns) / elapsed_seconds(demo);
 }
 
-/* Prints that percentage. If the process did not run for at least one percent
- * of the time, also prints the effect on timers. */
+/* Prints that percentage. If it is 99 or less, also prints possible causes and
+ * the effect on timers. */
 static void
 print_core(FILE *out, double percent)
 {

@@ -26,8 +26,8 @@
 #define ARGS_QUOTE_MAX 64u
 #define ARGS_QUOTE_SIZE (ARGS_QUOTE_MAX + sizeof("'...'"))
 
-/* Writes the word in quotes, as printable ASCII: other bytes and ' become '?',
- * and a word of more than ARGS_QUOTE_MAX bytes ends with "...". */
+/* Writes the word in quotes, as printable ASCII: other bytes and single quotes
+ * become ?, and a word of more than ARGS_QUOTE_MAX bytes ends with "...". */
 void args_quote(struct bytes word, char out[ARGS_QUOTE_SIZE]);
 
 /* Return the syntax errors "... near 'WORD'" and "...: missing WHAT of

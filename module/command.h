@@ -15,8 +15,8 @@ struct call {
     struct host *host;
     const struct bytes *args;
     size_t count;
-    /* the wall clock, in ms; command_call() sets it to the queue's time, which
-     * never decreases */
+    /* in ms; the caller sets it to the wall clock, and command_call() to the
+     * queue's time, which never decreases */
     uint64_t now;
     uint64_t wall;       /* the wall clock: what the caller set as now */
     struct queue *queue; /* NULL: the key does not exist */

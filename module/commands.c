@@ -184,7 +184,7 @@ commands_open(struct call *call)
     }
     queue_set_now(call->queue, call->now);
     call->now = queue_now(call->queue);
-    /* The caller must not leave the new queue empty. */
+    /* If the command leaves the new queue empty, settle() deletes the key. */
     call->changed = true;
     return true;
 }

@@ -7,9 +7,9 @@
  * new event is first added with a due time after all others, where it is not
  * dropped. Then the oldest events are dropped until the key is within its
  * limits. Then the new event gets its own due time, which needs no memory.
- * Leased events are never dropped. After a limit was lowered, a push drops at
- * most PUSH_DROP events, or more if its own events need the room, so that no
- * push takes long. The key reaches its limits over several pushes.
+ * Leased events are never dropped. After a limit was lowered, the key reaches
+ * it over several pushes, so that no push takes long: a push drops at most
+ * PUSH_DROP events, unless its own events need more room.
  */
 #include "commands.h"
 

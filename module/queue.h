@@ -5,11 +5,11 @@
  *         ├─► waiting  waiting events by due time: a lawn for events that share
  *         │            their delay, a heap for those with an individual time or
  *         │            delay
- *         ├─► leases   the same for leased events, by the end of the lease; then
- *         │            they become ready, in the order of that time
- *         ├─► ready    due events in order of time until they are taken; an event
- *         │            that is promoted after events with later times is kept in
- *         │            a heap next to the list until its turn
+ *         ├─► leases   the same for leased events, by the end of the lease;
+ *         │            then they become ready, in the order of that time
+ *         ├─► ready    due events in order of time until they are taken; an
+ *         │            event that is promoted after events with later times is
+ *         │            kept in a heap next to the list until its turn
  *         └─► dead     events whose last allowed lease has ended
  *
  * An event is one block of memory: timer, properties, id and payload. A plain

@@ -22,8 +22,8 @@ bool drain_end(const struct queue *queue);
 /* Returns true if this queue is being drained and is the value of a key. */
 bool drain_active(const struct queue *queue);
 /* Returns the name of the key that has the queue now, and sets *db. Returns
- * NULL if the queue was not given to another key since the drain began. The name
- * is valid until a command runs or the drain ends. */
+ * NULL if the queue was not given to another key since the drain began. The
+ * name is valid until a command runs or the drain ends. */
 RedisModuleString *drain_moved_to(int *db);
 
 void drain_created(const struct queue *queue);

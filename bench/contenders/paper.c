@@ -162,8 +162,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
         }
         i++;
     }
-    /* Callbacks make no queue's first timer earlier, so `closest` is not too
-     * late. */
+    /* No callback can make the first timer of a queue earlier, so `closest` is
+     * not too late. */
     bound_set(&paper->closest, closest, fired == 0);
     return fired;
 }

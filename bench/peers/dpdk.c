@@ -7,9 +7,9 @@
  * are as long as a call of lawn_dpdk_read() below and a nop, which replace all
  * their occurrences in the library's code at the first use. Then a timer is
  * tried; if it does not fire at the right time, the peer reports that it is
- * unusable. A tick has many cycles, and each start adds one cycle. So two timers
- * rarely have the same deadline, as with a real counter; if many had the same
- * one, stop would be slow.
+ * unusable. A tick has many cycles, and each start adds one cycle. So two
+ * timers rarely have the same deadline, as with a real counter; if many had the
+ * same one, stop would be slow.
  *
  * THE ENVIRONMENT of DPDK exists once per process and needs pages, drivers, a
  * thread and a core. Here it is initialized without them: private memory, no

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* libev counts seconds in a double, and fires timers that are due before now.
- * So all timers are due half a tick earlier, and rounding has no effect in the
- * first 2^50 ticks. With longer ticks, it would check for jumps of the clock in
- * each mow. */
+/* libev counts seconds in a double, and does not yet fire timers that are due
+ * exactly now. So all timers are due half a tick earlier, and rounding has no
+ * effect in the first 2^50 ticks. With longer ticks, libev would check for
+ * jumps of the clock in each mow. */
 #define TICKS_PER_SECOND 1000u
 #define EARLIER 0.5
 

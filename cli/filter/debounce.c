@@ -1,11 +1,11 @@
 /* debounce.c - lawn debounce: writes one line per burst, when the burst is
  * over.
  *
- * Each line of a key restarts the key's timer in the store `keys`, which holds
- * a line: the first with --emit first, otherwise the last. With --max-wait, or
- * if --emit is not `last`, a record of the burst precedes the line. With --emit
- * all, the lines of a burst are in the store `lines`, by key and number, and
- * the timer holds only the record.
+ * Each line of a key restarts the key's timer in the store `keys`. The timer
+ * holds a line: the first with --emit first, otherwise the last. With
+ * --max-wait, or if --emit is not `last`, a record of the burst precedes the
+ * line. With --emit all, the lines of a burst are in the store `lines`, by key
+ * and number, and the timer holds only the record.
  */
 #include "clock.h"
 #include "emit.h"

@@ -165,8 +165,8 @@ struct filter_stores {
         size_t size;
         size_t capacity;
     } batch;
-    void *
-        reserve; /* freed when memory runs out, so that the state can be saved */
+    /* freed when memory runs out, so that the state can be saved */
+    void *reserve;
     char *scratch; /* a record that is being built */
     size_t scratch_size;
     char line_id[FILTER_KEY_MAX + 8];

@@ -34,8 +34,8 @@ uint64_t stores_line_order(const struct filter *filter,
 bool stores_is_valid_line(const struct filter *filter,
                           const struct lawn_store_timer *timer);
 
-/* Finds the held line with the smallest serial number. Only if --max-lines is
- * given. */
+/* Finds the held line with the smallest serial number. Returns false if there
+ * is none, or if --max-lines is not given. */
 bool stores_find_oldest_line(struct filter *filter,
                              struct lawn_store_timer *line);
 

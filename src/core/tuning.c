@@ -15,8 +15,8 @@
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
 #endif
-/* Starts per sample. The first window samples each start, each of the next ones
- * half as many as the previous one. */
+/* Maximum number of starts per sample. The number is 1 in the first window, and
+ * doubles with each further window. */
 #define LAWN_TUNING_SPACING 32u
 /* The number of TTLs is estimated over about the last AGE windows. */
 #define LAWN_TUNING_AGE 128u
@@ -25,8 +25,9 @@
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
-/* With fewer timers per TTL, blades do not pay. Nor do they with many TTLs and
- * few timers: the blades then take the cache from the slots of the index. */
+/* Blades pay with at least DEPTH timers per TTL; with more than SPREAD TTLs,
+ * only with at least SPREAD timers per TTL. With fewer, the blades take the
+ * cache from the slots of the index. */
 #define LAWN_TUNING_DEPTH 4u
 #define LAWN_TUNING_SPREAD 512u
 
@@ -152,7 +153,7 @@ are_blades_useless(const struct lawn *lawn)
     uint64_t ttls = lawn->blades.stripe == 0
                         ? lawn->index.count
                         : lawn->index.count / LAWN_BLADES_STRIPES;
-    /* Half of the timers that would begin to use blades. */
+    /* Fewer than half of the timers with which blades would pay. */
     bool few = !do_blades_pay(lawn_count(lawn) * 2, ttls);
 
     if (misses < tuning->patience) {

@@ -89,9 +89,9 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits. The bucket number determines the lowest 0 to 7 bits of a tag. At a
- * split, the next bit selects a record's bucket. A split reads the records only
- * if it makes `bits` a multiple of 8. */
+ * bits. The bucket number contains the lowest 0 to 7 bits of a tag; the next
+ * bit selects a record's bucket at a split. So a split reads the records only
+ * if it makes `bits` a multiple of 8: then the tags begin at a later bit. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {
@@ -102,7 +102,7 @@ static inline uint16_t
 lawn__store_table_tag(const struct lawn_store_table *table, uint64_t number,
                       uint64_t hash)
 {
-    /* Buckets from buckets - power to power - 1 are not split yet. */
+    /* The buckets `buckets - power` to `power - 1` are not split yet. */
     uint64_t power = (table->mask + 1) / 2;
     bool split =
         number - (table->buckets - power) >= table->mask + 1 - table->buckets;

@@ -113,8 +113,8 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
 }
 
 /* Returns whether a start needs mail: the timer is not on the lawn of the right
- * shard, or the lawn may fire it too late. request->when must be based on a time
- * read after `seen`. */
+ * shard, or the lawn may fire it too late. request->when must be based on a
+ * time read after `seen`. */
 static bool
 needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
            const struct lawn_request *request)
