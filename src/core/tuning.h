@@ -11,17 +11,10 @@
  * A lawn begins bypassed; or plain, if options.blades is set.
  *
  * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
-<<<<<<< HEAD
- * blade, but the timer does not use it. The lawn uses the blades if most samples
- * have a TTL with a blade and there are at least four running timers per TTL,
- * or 512 per TTL with more than 512 TTLs. It gives them up if most starts find no blade,
- * or if less than half of these timers are running.
-=======
  * blade, but the timer does not use it. The lawn uses the blades if most
  * samples have a TTL with a blade and at least four timers per TTL are running
  * (512 per TTL if there are more than 512 TTLs). It gives the blades up if most
  * starts find no blade, or if fewer than half of that number are running.
->>>>>>> s-comments
  *
  * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
