@@ -5,7 +5,7 @@
  *   few timers at once                       any structure
  *   a default lawn has a blade for each TTL  a lawn with default options
  *   a larger lawn has a blade for each TTL,
- *   and timers share TTLs                    a lawn with more blades
+ *   and very many timers share each TTL      a lawn with more blades
  *   rounding leaves few different TTLs       round them a little
  *   otherwise                                a wheel or a heap
  */
@@ -18,8 +18,8 @@
 #define TRACE_ADVICE_FEW 500          /* timers */
 #define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
 #define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
-#define TRACE_ADVICE_SHARE 2          /* timers per TTL that justify a queue */
-#define TRACE_ADVICE_ROUND 20         /* rounding adds at most 1/20 of a TTL */
+#define TRACE_ADVICE_SHARE 512 /* timers per TTL that justify more blades */
+#define TRACE_ADVICE_ROUND 20  /* rounding adds at most 1/20 of a TTL */
 
 static void add_reason(struct trace_advice *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -320,12 +320,12 @@ timers() {
     [ "$(figure trace advice.choose)" = lawn ]
     timers 5000 '100000 + i % 1024'
     [ "$(figure trace advice.choose)" = lawn ]
-    timers 5000 '100000 + i % 1025'
+    timers 524799 '1000000 + i % 1025'
+    [ "$(figure trace advice.choose)" = quantize ]
+    [ "$(figure trace advice.quantum)" = 2 ]
+    timers 524800 '1000000 + i % 1025'
     [ "$(figure trace advice.choose)" = blades ]
     [ "$(figure trace advice.blades)" = 2048 ]
-    timers 40000 '1000000 + i % 16384'
-    [ "$(figure trace advice.choose)" = blades ]
-    [ "$(figure trace advice.blades)" = 16384 ]
     timers 40000 '1000000 + i % 16385'
     [ "$(figure trace advice.choose)" = quantize ]
     [ "$(figure trace advice.quantum)" = 20 ]
@@ -345,7 +345,7 @@ timers() {
         case $choice in
         any) timers 10 5 ;;
         lawn) timers 600 50000 ;;
-        blades) timers 5000 '100000 + i % 1025' ;;
+        blades) timers 524800 '1000000 + i % 1025' ;;
         quantize) timers 5000 '1000000 + i' ;;
         wheel) timers 5000 '5000 + 100 * i' ;;
         esac
