@@ -7,7 +7,8 @@
  *
  * A callback may start, stop or free any timer. So between two callbacks, the
  * code keeps only the numbers of blades and slots, and reads every link again.
- * Functions that fire timers return false if the budget is exhausted.
+ * Functions that fire timers return false if the budget, or the limit on work,
+ * is exhausted.
  */
 #include "internal.h"
 #include "probes.h"
@@ -21,7 +22,8 @@
 #define LAWN_MOW_WORK 7u
 #define LAWN_MOW_WORK_LEAST 448u
 #endif
-/* Entries that a mow without other work moves ahead of time. */
+/* Maximum number of entries that a mow moves ahead of time, once it has fired
+ * all due timers. */
 #if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
 #endif
@@ -520,8 +522,9 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     lawn__set_bound(lawn, first);
 }
 
-/* Moves the timers due at LAWN_LAST into the index, for this mow to fire,
- * except those that its callbacks start later [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST into the index, so that this mow fires them.
+ * Timers that its callbacks start at that tick remain in lawn->last until the
+ * next mow [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {
