@@ -41,7 +41,8 @@ build/bench/lines.h: tools/lines $(wildcard bench/contenders/*.[ch] bench/heap4.
 $(VARIANTS:%=build/%/bench/contenders.o): build/bench/lines.h
 
 # Information about the build for reports, without -f*-prefix-map options. COMMIT is
-# for builds outside of git.
+# for builds outside of git. The flags are those of the benchmark and the library.
+build/bench/build.h: private HARDEN_STACK = -fstack-protector
 build/bench/build.h: FORCE
 	@mkdir -p $(@D)
 	@{ echo '#define BUILD_VERSION "$(VERSION)"'; \
