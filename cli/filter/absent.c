@@ -372,9 +372,11 @@ const struct options_verb absent_verb = {
                "line and the\n"
                "seconds since then. Writes \"back\" at its next line. Input "
                "lines are not\n"
-               "written. At the end of the input, all keys that are not absent "
-               "yet are\n"
-               "reported absent, unless --on-eof is flush, drop or save.\n",
+               "written. Keys not yet reported absent at the end of the input "
+               "are still\n"
+               "reported, after DURATION without a line, unless --on-eof is "
+               "flush, drop or\n"
+               "save.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),
