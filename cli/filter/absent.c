@@ -258,6 +258,18 @@ make_room_for_expected(struct filter *filter)
     return error != 0 ? error : for_each_expected(filter, watch_expected, NULL);
 }
 
+/* Returns whether --expect alone contains more keys than --max-keys. */
+static bool
+is_list_too_long(struct filter *filter)
+{
+    struct lawn_store *names = lawn_store_new(NULL);
+    bool too_long = names != NULL &&
+                    for_each_expected(filter, note_expected, names) == 0 &&
+                    lawn_store_count(names) > filter->options.max_keys;
+    lawn_store_free(names);
+    return too_long;
+}
+
 /* Prints why --expect cannot be used, and stops the filter. */
 static void
 log_expect_error(struct filter *filter, int error)
@@ -266,7 +278,7 @@ log_expect_error(struct filter *filter, int error)
     if (error == -E2BIG) {
         why = "a key is longer than 65000 bytes";
     } else if (error == -ENOSPC) {
-        why = filter->options.overflow == FILTER_EVICT
+        why = is_list_too_long(filter)
                   ? "it contains more keys than --max-keys allows"
                   : "no room for its keys; increase --max-keys or use "
                     "--overflow evict";
@@ -372,9 +384,11 @@ const struct options_verb absent_verb = {
                "line and the\n"
                "seconds since then. Writes \"back\" at its next line. Input "
                "lines are not\n"
-               "written. At the end of the input, all keys that are not absent "
-               "yet are\n"
-               "reported absent, unless --on-eof is flush, drop or save.\n",
+               "written. Keys not yet reported absent at the end of the input "
+               "are still\n"
+               "reported, after DURATION without a line, unless --on-eof is "
+               "flush, drop or\n"
+               "save.\n",
     .example = "printf 'a 0\\nb 1\\na 200\\na 400\\nb 500\\n' |\n"
                "    lawn absent 5m -k 1 --time-field 2 --on-eof drop",
     OPTION_FILTER_VERB(absent_filter, absent_specs, "DURATION [FILE]..."),

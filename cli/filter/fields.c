@@ -222,8 +222,8 @@ find_regex(struct fields *fields, struct field *one, const char *line,
     }
     /* A match that ends at the limit might be longer. */
     if (!whole && ends[0] == length) {
-        return fail(fields, "%s matches up to byte %u and beyond", one->text,
-                    FIELDS_REGEX_BYTES);
+        return fail(fields, "the match of %s must end before byte %u",
+                    one->text, FIELDS_REGEX_BYTES);
     }
     found->at = line + begins[group];
     found->size = (size_t)(ends[group] - begins[group]);

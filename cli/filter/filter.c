@@ -55,7 +55,8 @@ set_clock_offset(struct filter *filter)
     if (!clock_is_event_time(filter) && filter->clock.now > ns + FILTER_SKEW) {
         log_message(filter,
                     "the time of the state %s is %s, after the current time; "
-                    "was the clock set back? continuing from that time",
+                    "was the clock set back? the filter's clock starts at the "
+                    "time of the state",
                     filter->options.state,
                     times_format_ms(filter->clock.now).s);
     }

@@ -11,8 +11,9 @@
 
 #define INPUT_BLOCK ((size_t)1 << 18) /* bytes of a read, and of a buffer */
 
-/* Opens the next file. Does not wait for the writer of a named pipe, which may
- * write to another pipe first. */
+/* Opens the next file. Unless input_open() was called with `waits`, does not
+ * wait for the writer of a named pipe, which may write to another pipe
+ * first. */
 static int
 open_next(struct input *input)
 {

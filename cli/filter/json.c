@@ -90,8 +90,10 @@ find_special(const char *at, const char *end)
         const uint64_t ones = UINT64_MAX / 255;
         uint64_t bytes = 0;
         memcpy(&bytes, at, sizeof(bytes));
-        /* Each term sets the top bit of a byte that is 0, or below 0x20. It may
-         * set other top bits in error, but only in bytes above such a byte. */
+        /* A quote is a byte 0 of `quote`, a backslash a byte 0 of `slash`. The
+         * condition finds the top bit set in each such byte, and in each byte
+         * of `bytes` below 0x20. A borrow may set the top bits of other bytes,
+         * but only above such a byte. */
         uint64_t quote = bytes ^ ones * '"';
         uint64_t slash = bytes ^ ones * '\\';
         if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |

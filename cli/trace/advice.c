@@ -19,7 +19,11 @@
 #define TRACE_ADVICE_BLADES 1024      /* of a default lawn */
 #define TRACE_ADVICE_BLADES_MAX 16384 /* of any lawn */
 #define TRACE_ADVICE_SHARE 512 /* timers per TTL that justify more blades */
-#define TRACE_ADVICE_ROUND 20  /* rounding adds at most 1/20 of a TTL */
+/* A default lawn uses its blades from 4 timers per TTL on, or from
+ * TRACE_ADVICE_SHARE on if there are more than 512 TTLs: src/core/tuning.h. */
+#define TRACE_ADVICE_SHARE_LEAST 4
+#define TRACE_ADVICE_TTLS_MANY 512
+#define TRACE_ADVICE_ROUND 20 /* rounding adds at most 1/20 of a TTL */
 
 static void add_reason(struct trace_advice *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -97,8 +101,8 @@ add_lawn_reasons(const struct trace_stats *stats, struct trace_advice *out)
                    share);
     } else {
         add_reason(out,
-                   "%.1f %% of the starts end in firing: a lawn removes due "
-                   "timers from the front of its queues.",
+                   "%.1f %% of the starts end in firing: a lawn fires a timer "
+                   "in constant time on average, a heap in O(log n).",
                    100 * (double)stats->fired / (double)stats->runs);
     }
     add_reason(out,
@@ -116,6 +120,17 @@ advise_default(const struct trace_stats *stats, struct trace_advice *out)
                "has queues for %s TTLs.",
                text_count(stats->most_ttls).s,
                text_count(TRACE_ADVICE_BLADES).s);
+    unsigned share = stats->most_ttls > TRACE_ADVICE_TTLS_MANY
+                         ? TRACE_ADVICE_SHARE
+                         : TRACE_ADVICE_SHARE_LEAST;
+    if (stats->most_ttls_timers < share * stats->most_ttls) {
+        add_reason(out,
+                   "There were %.1f timers per TTL when the number of TTLs was "
+                   "highest; with fewer than about %u, a lawn works as a "
+                   "timing wheel, without its queues.",
+                   (double)stats->most_ttls_timers / (double)stats->most_ttls,
+                   share);
+    }
     add_lawn_reasons(stats, out);
 }
 
@@ -158,9 +173,8 @@ advise_rounding(const struct trace_stats *stats, struct trace_advice *out)
     add_reason(out,
                "If TTLs are rounded up to multiples of %s before lawn_start(), "
                "%s different ones remain. Rounding delays a timer by less than "
-               "one multiple, and for 99 %% of the starts by at most %d %% of "
-               "the TTL.",
-               quantum.s, text_count(out->quantised).s,
+               "%s, and for 99 %% of the starts by at most %d %% of the TTL.",
+               quantum.s, text_count(out->quantised).s, quantum.s,
                100 / TRACE_ADVICE_ROUND);
     add_lawn_reasons(stats, out);
 }

@@ -175,7 +175,7 @@ put_series(const struct trace_stats *stats, FILE *out)
     }
     fputs("</svg>\n<p class=\"soft\"><span class=\"key\" style=\"background:"
           "var(--pale)\"></span>mean<span class=\"key\" style=\"background:"
-          "var(--green)\"></span>most in each column</p></section>\n",
+          "var(--green)\"></span>maximum in each interval</p></section>\n",
           out);
 }
 

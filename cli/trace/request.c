@@ -53,7 +53,8 @@ set_wrong(struct trace_wrong *wrong, const char *expected,
     return false;
 }
 
-/* Splits a line at commas. Further columns belong to the last field. */
+/* Splits a line at commas into at most TRACE_REQUEST_FIELDS fields. Further
+ * columns are ignored. Returns the number of fields. */
 static unsigned
 split_line(const char *line, size_t length, struct request_field *fields)
 {

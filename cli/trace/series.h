@@ -2,7 +2,8 @@
  *
  * The length of a trace is known only at its end, so the width of the columns
  * grows: when time passes the last column, pairs of columns are merged. Takes 4
- * KiB; a change is O(1), amortized over the columns it passes.
+ * KiB. A change is O(columns that time passes), at most 256, plus O(256) for
+ * each merge; there are at most 56 merges.
  */
 #ifndef LAWN_CLI_TRACE_SERIES_H
 #define LAWN_CLI_TRACE_SERIES_H

@@ -273,8 +273,9 @@ END
     given 'h4 21'
     words=("--expect keys: it contains more keys than --max-keys allows")
     refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --state kept
-    words=("--expect keys: no room for its keys; increase --max-keys")
     refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 3 --overflow pass --state kept
+    words=("--expect keys: no room for its keys; increase --max-keys")
+    refuses 3 absent 10s -k 1 --time-field 2 --expect keys --max-keys 4 --overflow pass --state kept
 }
 
 # [F2]

@@ -318,8 +318,10 @@ timers() {
     [ "$(figure trace advice.choose)" = any ]
     timers 500 100000
     [ "$(figure trace advice.choose)" = lawn ]
+    [[ "$(figure trace advice.reasons)" != *"timers per TTL"* ]]
     timers 5000 '100000 + i % 1024'
     [ "$(figure trace advice.choose)" = lawn ]
+    [[ "$(figure trace advice.reasons)" == *"There were 4.9 timers per TTL"* ]]
     timers 524799 '1000000 + i % 1025'
     [ "$(figure trace advice.choose)" = quantize ]
     [ "$(figure trace advice.quantum)" = 2 ]
