@@ -1,11 +1,12 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
  * A lawn is a set of timers. The memory of each timer belongs to the caller.
- * The TTL of a timer is the time from its start to its deadline. A timer is
- * running from its start until it fires or is stopped; otherwise it is idle. A
- * mow, which is a call of lawn_mow(), fires due timers: it calls a callback for
- * each running timer whose deadline has been reached. lawn(7) describes when to
- * use a lawn.
+ * The TTL of a timer is the time from its start to its deadline, as passed to
+ * lawn_start(); lawn_set_resolution() may round the deadline, but not the TTL.
+ * A timer is running from its start until it fires or is stopped; otherwise it
+ * is idle. A mow, which is a call of lawn_mow(), fires due timers: it calls a
+ * callback for each running timer whose deadline has been reached. lawn(7)
+ * describes when to use a lawn.
  *
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
