@@ -343,14 +343,14 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * If the deadline is in the past, the timer fires in the next mow, before
  * timers with later deadlines. In a callback, a deadline <= lawn_now() counts
- * as lawn_now() + 1 [P6]. The time up to which mows have processed the index is
- * the mowed time. In a new lawn it is options.now; later it is between the
- * deadline of the last timer that fired and lawn_now(). A deadline before the
- * mowed time counts as the mowed time.
+ * as lawn_now() + 1 [P6].
  *
- * To load timers of which some are overdue, set options.now to the earliest
- * deadline and create the lawn. Then call lawn_set_now() with the current time,
- * and start the timers.
+ * The mowed time is the time up to which mows have processed the index. In a
+ * new lawn it is options.now; later it is between the deadline of the last
+ * timer that fired and lawn_now(). A deadline before the mowed time counts as
+ * the mowed time. So to load timers of which some are overdue, set options.now
+ * to the earliest deadline and create the lawn. Then call lawn_set_now() with
+ * the current time, and start the timers.
  *
  * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
  * later than the one that lawn_start() would set, and usually (c) if a timer of
