@@ -135,19 +135,22 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
-     * default 1024. The lawn allocates twice as many blades, of 38 bytes each.
-     * Up to this number of TTLs, almost every TTL gets a blade. Timers of
-     * further TTLs are unqueued: they cost as much as in a hierarchical timing
-     * wheel. If this number is set, or the resolution is above 1, the lawn uses
-     * blades from the first start. Otherwise it uses them once TTLs repeat:
-     * most starts have the same TTL as an earlier start, and there are at least
-     * about four running timers per TTL, or 512 per TTL if there are more than
-     * 512 TTLs. */
+     * default 1024. The lawn allocates twice as many blades, plus 28, of 38
+     * bytes each. So up to the expected number of TTLs, almost every TTL gets a
+     * blade. Timers of a TTL without a blade are unqueued: they cost as much as
+     * in a hierarchical timing wheel. If this option is set, or the resolution
+     * is above 1, the lawn uses blades from the first start. Otherwise it
+     * begins to use them when both of these hold:
+     *   - Most starts have the same TTL as an earlier start.
+     *   - There are at least about four running timers per TTL; with more than
+     *     512 TTLs, at least about 512 per TTL. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
      * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6,
-     * 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued timers slower. */
+     * 102 KiB for 7, 167 KiB for 8. From 6 on, each slot has four lists of
+     * unqueued timers instead of one. Fewer slots make unqueued timers
+     * slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -156,10 +159,10 @@ struct lawn_options {
     /* The initial time; default 0. */
     uint64_t now;
 
-    /* Allocator of the lawn's memory; default malloc() and free(). If the
-     * library was built with LAWN_FREESTANDING there is no default, and
-     * lawn_new() returns NULL. alloc returns memory or NULL. If alloc is set
-     * and release is NULL, the memory is not released. Both receive context. */
+    /* Allocator of the lawn's memory; default malloc() and free(). A library
+     * built with LAWN_FREESTANDING has no default: lawn_new() returns NULL if
+     * alloc is NULL. alloc returns memory or NULL. If alloc is set and release
+     * is NULL, the memory is not released. Both receive context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
