@@ -11,8 +11,8 @@
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
  * The number of blades is limited; a timer that is not on a blade is unqueued.
- * An index finds the earliest deadline, regardless of the number of TTLs. Its
- * entries are the blades and the unqueued timers.
+ * An index finds the earliest deadline, at a cost that does not depend on the
+ * number of TTLs. Its entries are the blades and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -286,7 +286,8 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * last call.
  *
  * A program that sleeps until the returned time and then mows never wakes too
- * late, and only a few times too early. It does not wake twice for the same
+ * late. Each time the timers with the earliest deadline were stopped, it may
+ * wake too early, but only a few times. It does not wake twice for the same
  * time: after a mow that left no due timer, the returned time is later than the
  * argument now of that mow. Exceptions: lawn_start_as() and starts at the last
  * tick can make a timer due at once. */
@@ -294,7 +295,8 @@ uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
  * 448 index entries are enough to find it. Otherwise O(index entries in the
- * slots that may contain the earliest timer): up to all of them. */
+ * slots that may contain the earliest timer), which may be all index entries.
+ */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
