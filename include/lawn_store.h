@@ -48,10 +48,10 @@
  *       callback remains valid until the callback returns.
  *   S4  Returned data: the id and payload pointers that lawn_store_get(),
  *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
- *       until the timer with this id is started again, updated, stopped,
- *       cleared or fires; lawn_store_touch() does not invalidate them; they may
- *       be passed to any function of the store, even to one that invalidates
- *       them.
+ *       until the timer with this id is started again, updated, stopped or
+ *       popped, or fires, or the store is cleared or freed; lawn_store_touch()
+ *       does not invalidate them; they may be passed to any function of the
+ *       store, even to one that invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
  *       O(1) plus O(bytes of the id and the payload), on average over the
  *       random hash key and regardless of the number of TTLs; such a call
@@ -220,8 +220,8 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  *
  * If that start fails, the timer is lost. The limit on memory can cause this,
  * because the store frees the memory of the timer only after the callback has
- * returned. To prevent it, set the limit above lawn_store_bytes() by several
- * blocks of 64 KiB plus the size of the payload. */
+ * returned. To prevent it, set max_bytes to at least the sum of
+ * lawn_store_bytes(), the size of the payload and several blocks of 64 KiB. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
