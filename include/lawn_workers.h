@@ -94,10 +94,11 @@
  *       apart from the exceptions listed below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
- *   C7  Wake-ups: a start by another thread wakes the timer's sleeping worker
- *       in exactly two cases: the timer is due before the worker would wake, or
- *       it moves from another worker; a burst of messages wakes a worker once;
- *       no wake-up is lost.
+ *   C7  Wake-ups: a start by another thread wakes a sleeping worker in exactly
+ *       two cases: this worker receives the start's message, and the timer is
+ *       due before the worker would wake; or the timer moves to this worker
+ *       from another one; a burst of messages wakes a worker once; no wake-up
+ *       is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
  *   C9  Floods: a worker takes at most options.budget messages before it fires
