@@ -101,7 +101,7 @@
  *       is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
- *   C9  Floods: a worker takes at most options.budget messages before it fires
+ *   C9  Floods: a turn takes at most options.budget messages before it fires
  *       due timers, however many messages are waiting.
  *
  * A timer may be freed after lawn_workers_stop_sync() [C3]. The callback and
@@ -221,8 +221,8 @@ struct lawn_workers_options {
      * has one shard, plus those taken over from removed workers. */
     unsigned shards;
 
-    /* Maximum number of timers that a worker fires before it takes messages,
-     * and of messages that it takes before it fires timers; default 256. */
+    /* Maximum number of messages that a turn takes before it fires timers, and
+     * of timers that it fires; default 256. */
     size_t budget;
 
     /* The clock. It is called on all threads and must not run backward. If it
