@@ -80,10 +80,9 @@
  *       stopped, is started again, or is made idle by lawn_workers_close(),
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
- *       most one caller, and then the timer does not fire; it returns false if
- *       the timer is not running, is about to fire, or is being started by a
- *       thread other than its worker; a stop during such a start counts as done
- *       before it.
+ *       most one caller, and then the timer does not fire; it returns false and
+ *       has no effect if the timer is not running, is about to fire, or is
+ *       being started by a thread other than its worker.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -127,9 +126,10 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0, and stops do nothing and return false: they
- * count as done before the start in progress. If a timer is started while its
- * callback runs, it fires again after the callback has returned.
+ * starts do nothing and return 0: they count as done before the start in
+ * progress. lawn_workers_stop() then does nothing and returns false. If a timer
+ * is started while its callback runs, it fires again after the callback has
+ * returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
