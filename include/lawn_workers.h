@@ -133,14 +133,20 @@
  *
  * WAITING, CANCELLATION AND FORK
  *
- * Functions that wait for a short time, like lawn_workers_stop_sync() on a
- * worker, yield the processor and check again; threads with a fixed priority
- * above others should not call them. Do not call pthread_cancel() on a worker,
- * or on a thread that is removing a worker or closing the set. Other threads
- * complete their operation before they are canceled. After fork(), the child
- * process must neither use nor free the set. If membarrier(2) is refused after
- * the set was created, for example by a sandbox, the program prints a message
- * and aborts.
+ * Some functions wait for another thread for a short time: they yield the
+ * processor and check again. Threads with a fixed priority above others should
+ * not call them. They are:
+ *   - lawn_workers_stop_sync();
+ *   - starts and stops, in the exception to C6;
+ *   - lawn_worker_turn() and lawn_worker_run();
+ *   - lawn_workers_add(), lawn_workers_remove(), lawn_workers_attach(),
+ *     lawn_worker_detach(), lawn_workers_close() and lawn_workers_free().
+ *
+ * Do not call pthread_cancel() on a worker, or on a thread that is removing a
+ * worker or closing the set. Other threads complete their operation before they
+ * are canceled. After fork(), the child process must neither use nor free the
+ * set. If membarrier(2) is refused after the set was created, for example by a
+ * sandbox, the program prints a message and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
