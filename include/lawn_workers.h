@@ -67,12 +67,13 @@
  *
  * PROMISES
  *
- * P1 to P6 and P9 of lawn.h apply to the timers of each shard, with two
- * exceptions for timers started by threads other than their worker:
+ * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard, and C1
+ * instead of P3. There are two exceptions for timers started by threads other
+ * than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if another
- *     timer, which was started later, reaches the lawn first.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if a timer
+ *     that was started later was added to the lawn earlier.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
