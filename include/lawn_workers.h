@@ -44,8 +44,8 @@
  *
  * ROUTING
  *
- * Routing by owner (default) selects the worker of a start as follows;
- * lawn_workers_start_on() overrides it:
+ * Routing by owner (default) assigns a started timer to a worker as follows;
+ * lawn_workers_start_on() assigns it to the given worker instead:
  *   - A timer that is running or firing stays on its worker. After a stop by
  *     another thread, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
@@ -362,8 +362,9 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
- * start with a deadline is routed by owner. Returns 0, or -ESHUTDOWN if the set
- * is closed; then nothing changes. O(1), apart from the exceptions to C5 and
+ * start with a deadline is routed by owner; if this selects a worker without a
+ * shard, the workers are chosen in turn. Returns 0, or -ESHUTDOWN if the set is
+ * closed; then nothing changes. O(1), apart from the exceptions to C5 and
  * C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
@@ -372,9 +373,9 @@ int lawn_workers_start_at(struct lawn_workers *set,
 
 /* Starts a timer like lawn_workers_start(), on the worker with the given
  * number. A timer that runs on another worker moves. With routing by TTL, the
- * number is ignored. Returns 0, -ENOENT if there is no such worker, or
- * -ESHUTDOWN; on failure nothing changes. O(1), apart from the exceptions to C5
- * and C6. */
+ * TTL selects the worker instead. Returns 0, -ENOENT if there is no worker with
+ * this number, or -ESHUTDOWN; on failure nothing changes. O(1), apart from the
+ * exceptions to C5 and C6. */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
