@@ -105,7 +105,8 @@
  *       due timers, however many messages are waiting.
  *
  * A timer may be freed after lawn_workers_stop_sync() [C3]. The callback and
- * left() may free their own timer without this call.
+ * left() may free their own timer without this call, if no other thread can
+ * access it.
  *
  * Exceptions to C5:
  *   - The first start of a timer performs one compare-and-swap.
@@ -178,7 +179,8 @@ struct lawn_workers_timer;
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
-/* A word that threads share, aligned to 8 bytes on all machines. */
+/* A word that threads share. It must be aligned to 8 bytes; on some 32-bit
+ * machines a uint64_t is not. */
 #if defined __GNUC__
 #define LAWN_WORKERS_WORD __attribute__((aligned(8))) uint64_t
 #else
@@ -214,7 +216,7 @@ enum lawn_workers_route {
 
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
-    /* Options of each worker's lawn. Their allocator provides all memory of the
+    /* Options of each shard's lawn. Their allocator provides all memory of the
      * set, and is called on any thread that adds a worker. The field now is
      * ignored. */
     struct lawn_options lawn;
@@ -232,16 +234,18 @@ struct lawn_workers_options {
      * of timers that it fires; default 256. */
     size_t budget;
 
-    /* The clock. It is called on all threads and must not run backward. If it
-     * is set, idle workers sleep until lawn_workers_wake() is called; call that
-     * after the clock advanced. */
+    /* The clock; default CLOCK_MONOTONIC. It is called on all threads and must
+     * not run backward. If it is set, a sleeping worker does not notice that a
+     * deadline has been reached: call lawn_workers_wake() after the clock
+     * advanced. */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
 
 /* Counters of a worker, or of all workers. */
 struct lawn_workers_counters {
-    unsigned workers;   /* current workers of the set; 1 for one worker */
+    unsigned workers;   /* current workers of the set; always 1 in the result of
+                           lawn_workers_stats_of() */
     unsigned shards;    /* shards, including those of removed workers */
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
