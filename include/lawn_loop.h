@@ -102,14 +102,15 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
- * timer waits for the next turn [L5]. P4 and lawn_loop_deadline() then refer to
- * a new deadline:
+ * timer waits for the next turn [L5]. Until then it has a new deadline, which
+ * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
+ * field due of struct lawn_loop_timer has the exact time of the period. The new
+ * deadline is:
  *   - For the first 16 such timers of a turn: the time that the turn last read
  *     from the clock. So they fire in the next turn even if the clock does not
  *     advance.
- *   - For others: the next tick.
- *
- * The field due has the exact time of the period.
+ *   - For others: one tick after the time at which they fired. So they wait
+ *     until the clock advances.
  *
  * THREADS
  *
