@@ -138,8 +138,9 @@ struct lawn_loop_timer;
 
 /* Callback of a timer. A timer that fires once is idle: the callback may start
  * it again or free it. A periodic timer is already running for its next period:
- * stop it before freeing it. The callback may start and stop any timer of the
- * loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
+ * stop it before freeing it. With LAWN_LOOP_DELAY, its deadline is set again
+ * when the callback returns [L6]. The callback may start and stop any timer of
+ * the loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
  * lawn_loop_run() and lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
@@ -178,10 +179,11 @@ enum lawn_loop_clock {
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
  * previous one. The argument when is the time on the loop's clock at which the
  * host must call lawn_loop_woken(). A time in the past means at once;
- * LAWN_NEVER means that no wake-up is needed. The loop calls this function as
- * required by L2: at the end of a turn, and when a timer is started or stopped
- * outside of a turn. On the loop, the callback may call only lawn_loop_now()
- * and lawn_loop_update(). */
+ * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
+ * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
+ * when a timer with an earlier deadline than the wake-up is started, or when
+ * the last running timer is stopped. On the loop, the callback may call only
+ * lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
