@@ -1,8 +1,8 @@
 /* lawn_uring.h - a lawn_loop in an io_uring.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In a ring, the wake-up is an
- * IORING_OP_TIMEOUT. The caller passes the ring's completions to
- * lawn_uring_handle(), which fires the timers.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In a ring, the wake-up is an IORING_OP_TIMEOUT. The caller passes the ring's
+ * completions to lawn_uring_handle(), which fires the timers.
  *
  *     struct lawn_loop *loop = lawn_uring_new(&ring, NULL);
  *     struct io_uring_cqe *cqe;
