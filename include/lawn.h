@@ -1,17 +1,18 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
  * A lawn is a set of timers. The memory of each timer belongs to the caller.
- * The TTL of a timer is the time from its start to its deadline. A timer is
- * running from its start until it fires or is stopped; otherwise it is idle. A
- * mow, which is a call of lawn_mow(), fires due timers: it calls a callback for
- * each running timer whose deadline has been reached. lawn(7) describes when to
- * use a lawn.
+ * The TTL of a timer is the time from its start to its deadline, as passed to
+ * lawn_start(); lawn_set_resolution() may round the deadline, but not the TTL.
+ * A timer is running from its start until it fires or is stopped; otherwise it
+ * is idle. A mow, which is a call of lawn_mow(), fires due timers: it calls a
+ * callback for each running timer whose deadline has been reached. lawn(7)
+ * describes when to use a lawn.
  *
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
  * The number of blades is limited; a timer that is not on a blade is unqueued.
- * An index finds the earliest deadline, regardless of the number of TTLs. Its
- * entries are the blades and the unqueued timers.
+ * An index finds the earliest deadline, at a cost that does not depend on the
+ * number of TTLs. Its entries are the blades and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -134,19 +135,22 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
-     * default 1024. The lawn allocates twice as many blades, of 38 bytes each.
-     * Up to this number of TTLs, almost every TTL gets a blade. Timers of
-     * further TTLs are unqueued: they cost as much as in a hierarchical timing
-     * wheel. If this number is set, or the resolution is above 1, the lawn uses
-     * blades from the first start. Otherwise it uses them once TTLs repeat:
-     * most starts have the same TTL as an earlier start, and there are at least
-     * about four running timers per TTL, or 512 per TTL if there are more than
-     * 512 TTLs. */
+     * default 1024. The lawn allocates twice as many blades, plus 28, of 38
+     * bytes each. So up to the expected number of TTLs, almost every TTL gets a
+     * blade. Timers of a TTL without a blade are unqueued: they cost as much as
+     * in a hierarchical timing wheel. If this option is set, or the resolution
+     * is above 1, the lawn uses blades from the first start. Otherwise it
+     * begins to use them when both of these hold:
+     *   - Most starts have the same TTL as an earlier start.
+     *   - There are at least about four running timers per TTL; with more than
+     *     512 TTLs, at least about 512 per TTL. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
      * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6,
-     * 102 KiB for 7, 167 KiB for 8. Fewer slots make unqueued timers slower. */
+     * 102 KiB for 7, 167 KiB for 8. From 6 on, each slot has four lists of
+     * unqueued timers instead of one. Fewer slots make unqueued timers
+     * slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -155,10 +159,10 @@ struct lawn_options {
     /* The initial time; default 0. */
     uint64_t now;
 
-    /* Allocator of the lawn's memory; default malloc() and free(). If the
-     * library was built with LAWN_FREESTANDING there is no default, and
-     * lawn_new() returns NULL. alloc returns memory or NULL. If alloc is set
-     * and release is NULL, the memory is not released. Both receive context. */
+    /* Allocator of the lawn's memory; default malloc() and free(). A library
+     * built with LAWN_FREESTANDING has no default: lawn_new() returns NULL if
+     * alloc is NULL. alloc returns memory or NULL. If alloc is set and release
+     * is NULL, the memory is not released. Both receive context. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
@@ -282,7 +286,8 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * last call.
  *
  * A program that sleeps until the returned time and then mows never wakes too
- * late, and only a few times too early. It does not wake twice for the same
+ * late. Each time the timers with the earliest deadline were stopped, it may
+ * wake too early, but only a few times. It does not wake twice for the same
  * time: after a mow that left no due timer, the returned time is later than the
  * argument now of that mow. Exceptions: lawn_start_as() and starts at the last
  * tick can make a timer due at once. */
@@ -290,7 +295,8 @@ uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
  * 448 index entries are enough to find it. Otherwise O(index entries in the
- * slots that may contain the earliest timer): up to all of them. */
+ * slots that may contain the earliest timer), which may be all index entries.
+ */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
@@ -342,14 +348,14 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * If the deadline is in the past, the timer fires in the next mow, before
  * timers with later deadlines. In a callback, a deadline <= lawn_now() counts
- * as lawn_now() + 1 [P6]. The time up to which mows have processed the index is
- * the mowed time. In a new lawn it is options.now; later it is between the
- * deadline of the last timer that fired and lawn_now(). A deadline before the
- * mowed time counts as the mowed time.
+ * as lawn_now() + 1 [P6].
  *
- * To load timers of which some are overdue, set options.now to the earliest
- * deadline and create the lawn. Then call lawn_set_now() with the current time,
- * and start the timers.
+ * The mowed time is the time up to which mows have processed the index. In a
+ * new lawn it is options.now; later it is between the deadline of the last
+ * timer that fired and lawn_now(). A deadline before the mowed time counts as
+ * the mowed time. So to load timers of which some are overdue, set options.now
+ * to the earliest deadline and create the lawn. Then call lawn_set_now() with
+ * the current time, and start the timers.
  *
  * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
  * later than the one that lawn_start() would set, and usually (c) if a timer of

@@ -25,7 +25,8 @@
  *
  * CALLBACKS
  *
- * A callback takes no argument, or an any_timer &: the timer that fires. It may
+ * The callback of a timer<> takes no argument. That of a timer<F> (see MEMORY)
+ * takes no argument, or an any_timer &: the timer that fires. A callback may
  * start, stop and destroy any timer; destroying its own must be its last
  * action. It must not mow or destroy the lawn. If a callback throws, mow() ends
  * and rethrows the exception; the remaining due timers fire in the next mow.
@@ -35,7 +36,8 @@
  * A timer<> takes 72 bytes. It stores its callable in a std::function, which
  * allocates no memory for a small callable like [this] { ... }. A timer<F>
  * stores a callable of type F directly; it takes 40 bytes plus the size of F,
- * at least 48. The compiler deduces F:
+ * rounded up to a multiple of 8, or of the alignment of F if that is larger.
+ * The compiler deduces F:
  *
  *     lawnpp::timer t(lawn, [&] { ... });
  */
@@ -123,8 +125,8 @@ public:
         }
     }
     /* Sets the time to now and fires due timers, at most budget of them.
-     * Returns the number of timers fired. Throws the exception of a callback.
-     * The cost is that of lawn_mow(). */
+     * Returns the result of lawn_mow(). Throws the exception of a callback. The
+     * cost is that of lawn_mow(). */
     size_t mow(uint64_t now, size_t budget = SIZE_MAX)
     {
         std::exception_ptr thrown;

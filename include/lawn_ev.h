@@ -1,7 +1,8 @@
 /* lawn_ev.h - a lawn_loop in libev.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In libev, the wake-up is an
- * ev_timer, or an ev_idle if a timer is due at once.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In libev, the wake-up is an ev_timer, or an ev_idle if a timer is due at
+ * once.
  *
  *     struct lawn_loop *loop = lawn_ev_new(EV_DEFAULT, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

@@ -1,7 +1,7 @@
 /* lawn_event.h - a lawn_loop in libevent.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In libevent, the wake-up is
- * an event with a timeout.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In libevent, the wake-up is an event with a timeout.
  *
  *     struct event_base *base = event_base_new();
  *     struct lawn_loop *loop = lawn_event_new(base, NULL);

@@ -1,8 +1,8 @@
 /* lawn_glib.h - a lawn_loop in a main loop of GLib.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In GLib, the wake-up is a
- * GSource with default priority. Its ready time is -1 while no timer is
- * running.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In GLib, the wake-up is a GSource with default priority. Its ready time is -1
+ * while no timer is running.
  *
  *     struct lawn_loop *loop = lawn_glib_new(NULL, NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

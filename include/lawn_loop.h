@@ -102,14 +102,15 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
- * timer waits for the next turn [L5]. P4 and lawn_loop_deadline() then refer to
- * a new deadline:
+ * timer waits for the next turn [L5]. Until then it has a new deadline, which
+ * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
+ * field due of struct lawn_loop_timer has the exact time of the period. The new
+ * deadline is:
  *   - For the first 16 such timers of a turn: the time that the turn last read
  *     from the clock. So they fire in the next turn even if the clock does not
  *     advance.
- *   - For others: the next tick.
- *
- * The field due has the exact time of the period.
+ *   - For others: one tick after the time at which they fired. So they wait
+ *     until the clock advances.
  *
  * THREADS
  *
@@ -137,8 +138,9 @@ struct lawn_loop_timer;
 
 /* Callback of a timer. A timer that fires once is idle: the callback may start
  * it again or free it. A periodic timer is already running for its next period:
- * stop it before freeing it. The callback may start and stop any timer of the
- * loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
+ * stop it before freeing it. With LAWN_LOOP_DELAY, its deadline is set again
+ * when the callback returns [L6]. The callback may start and stop any timer of
+ * the loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
  * lawn_loop_run() and lawn_loop_free() do nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
@@ -177,10 +179,11 @@ enum lawn_loop_clock {
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
  * previous one. The argument when is the time on the loop's clock at which the
  * host must call lawn_loop_woken(). A time in the past means at once;
- * LAWN_NEVER means that no wake-up is needed. The loop calls this function as
- * required by L2: at the end of a turn, and when a timer is started or stopped
- * outside of a turn. On the loop, the callback may call only lawn_loop_now()
- * and lawn_loop_update(). */
+ * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
+ * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
+ * when a timer with an earlier deadline than the wake-up is started, or when
+ * the last running timer is stopped. On the loop, the callback may call only
+ * lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 

@@ -1,8 +1,8 @@
 /* lawn_sdevent.h - a lawn_loop in systemd's sd-event.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In sd-event, the wake-up is a
- * time source with normal priority and an accuracy of one microsecond;
- * sd-event's default is 250 ms.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In sd-event, the wake-up is a time source with normal priority and an
+ * accuracy of one microsecond; sd-event's default is 250 ms.
  *
  *     sd_event *event;
  *     struct lawn_loop *loop;

@@ -37,7 +37,7 @@
  * PROMISES
  *
  * P1 to P6 and P9 of lawn.h apply to the timers of a store; lawn_store_mow()
- * lists an exception to P6 at the last tick. In addition:
+ * lists an exception to P2 and P6 at the last tick. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
  *       free unused memory, that lawn_store_reserve() may leave the table
@@ -48,10 +48,10 @@
  *       callback remains valid until the callback returns.
  *   S4  Returned data: the id and payload pointers that lawn_store_get(),
  *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
- *       until the timer with this id is started again, updated, stopped,
- *       cleared or fires; lawn_store_touch() does not invalidate them; they may
- *       be passed to any function of the store, even to one that invalidates
- *       them.
+ *       until the timer with this id is started again, updated, stopped or
+ *       popped, or fires, or the store is cleared or freed; lawn_store_touch()
+ *       does not invalidate them; they may be passed to any function of the
+ *       store, even to one that invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
  *       O(1) plus O(bytes of the id and the payload), on average over the
  *       random hash key and regardless of the number of TTLs; such a call
@@ -220,22 +220,24 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  *
  * If that start fails, the timer is lost. The limit on memory can cause this,
  * because the store frees the memory of the timer only after the callback has
- * returned. To prevent it, set the limit above lawn_store_bytes() by several
- * blocks of 64 KiB plus the size of the payload. */
+ * returned. To prevent it, set max_bytes to at least the sum of
+ * lawn_store_bytes(), the size of the payload and several blocks of 64 KiB. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, like lawn_mow(). Returns the number of timers that this call fired.
- * The cost is that of lawn_mow(), plus that of lawn_store_stop() for each timer
- * fired.
+ * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), the
+ * call does not end at the limit of P8. The cost is that of one or more calls
+ * of lawn_mow(), plus that of lawn_store_stop() for each timer fired.
  *
  * Unlike lawn_mow(), it may be called in a callback: the inner call fires the
  * timers that the outer call would have fired next.
  *
- * At the last tick, a timer that a callback starts is due at once and may fire
- * in the current mow. Nevertheless the mow ends: it fires at most as many
- * timers as the store contained when it began. */
+ * Exception to P2 and P6: at the last tick, a timer that a callback starts is
+ * due at once and may fire in the current mow. Nevertheless the mow ends: it
+ * fires at most as many timers as the store contained when it began, and due
+ * timers may remain. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 

@@ -1,8 +1,8 @@
 /* lawn_uv.h - a lawn_loop in libuv.
  *
- * ADAPTERS in lawn_loop.h describes all adapters. In libuv, the wake-up is a
- * uv_timer_t. If a timer is due at once, the wake-up is a uv_idle_t, so that
- * libuv handles ready events before the next turn.
+ * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * In libuv, the wake-up is a uv_timer_t. If a timer is due at once, the wake-up
+ * is a uv_idle_t, so that libuv handles ready events before the next turn.
  *
  *     struct lawn_loop *loop = lawn_uv_new(uv_default_loop(), NULL);
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);

@@ -44,8 +44,8 @@
  *
  * ROUTING
  *
- * Routing by owner (default) selects the worker of a start as follows;
- * lawn_workers_start_on() overrides it:
+ * Routing by owner (default) assigns a started timer to a worker as follows;
+ * lawn_workers_start_on() assigns it to the given worker instead:
  *   - A timer that is running or firing stays on its worker. After a stop by
  *     another thread, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
@@ -67,12 +67,13 @@
  *
  * PROMISES
  *
- * P1 to P6 and P9 of lawn.h apply to the timers of each shard, with two
- * exceptions for timers started by threads other than their worker:
+ * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard, and C1
+ * instead of P3. There are two exceptions for timers started by threads other
+ * than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if another
- *     timer, which was started later, reaches the lawn first.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if a timer
+ *     that was started later was added to the lawn earlier.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -80,10 +81,9 @@
  *       stopped, is started again, or is made idle by lawn_workers_close(),
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
- *       most one caller, and then the timer does not fire; it returns false if
- *       the timer is not running, is about to fire, or is being started by a
- *       thread other than its worker; a stop during such a start counts as done
- *       before it.
+ *       most one caller, and then the timer does not fire; it returns false and
+ *       has no effect if the timer is not running, is about to fire, or is
+ *       being started by a thread other than its worker.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -94,17 +94,19 @@
  *       apart from the exceptions listed below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
- *   C7  Wake-ups: a start by another thread wakes the timer's sleeping worker
- *       in exactly two cases: the timer is due before the worker would wake, or
- *       it moves from another worker; a burst of messages wakes a worker once;
- *       no wake-up is lost.
+ *   C7  Wake-ups: a start by another thread wakes a sleeping worker in exactly
+ *       two cases: this worker receives the start's message, and the timer is
+ *       due before the worker would wake; or the timer moves to this worker
+ *       from another one; a burst of messages wakes a worker once; no wake-up
+ *       is lost.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
- *   C9  Floods: a worker takes at most options.budget messages before it fires
+ *   C9  Floods: a turn takes at most options.budget messages before it fires
  *       due timers, however many messages are waiting.
  *
  * A timer may be freed after lawn_workers_stop_sync() [C3]. The callback and
- * left() may free their own timer without this call.
+ * left() may free their own timer without this call, if no other thread can
+ * access it.
  *
  * Exceptions to C5:
  *   - The first start of a timer performs one compare-and-swap.
@@ -126,20 +128,27 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0, and stops do nothing and return false: they
- * count as done before the start in progress. If a timer is started while its
- * callback runs, it fires again after the callback has returned.
+ * starts do nothing and return 0: they count as done before the start in
+ * progress. lawn_workers_stop() then does nothing and returns false. If a timer
+ * is started while its callback runs, it fires again after the callback has
+ * returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
- * Functions that wait for a short time, like lawn_workers_stop_sync() on a
- * worker, yield the processor and check again; threads with a fixed priority
- * above others should not call them. Do not call pthread_cancel() on a worker,
- * or on a thread that is removing a worker or closing the set. Other threads
- * complete their operation before they are canceled. After fork(), the child
- * process must neither use nor free the set. If membarrier(2) is refused after
- * the set was created, for example by a sandbox, the program prints a message
- * and aborts.
+ * Some functions wait for another thread for a short time: they yield the
+ * processor and check again. Threads with a fixed priority above others should
+ * not call them. They are:
+ *   - lawn_workers_stop_sync();
+ *   - starts and stops, in the exception to C6;
+ *   - lawn_worker_turn() and lawn_worker_run();
+ *   - lawn_workers_add(), lawn_workers_remove(), lawn_workers_attach(),
+ *     lawn_worker_detach(), lawn_workers_close() and lawn_workers_free().
+ *
+ * Do not call pthread_cancel() on a worker, or on a thread that is removing a
+ * worker or closing the set. Other threads complete their operation before they
+ * are canceled. After fork(), the child process must neither use nor free the
+ * set. If membarrier(2) is refused after the set was created, for example by a
+ * sandbox, the program prints a message and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
@@ -170,7 +179,8 @@ struct lawn_workers_timer;
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
-/* A word that threads share, aligned to 8 bytes on all machines. */
+/* A word that threads share. It must be aligned to 8 bytes; on some 32-bit
+ * machines a uint64_t is not. */
 #if defined __GNUC__
 #define LAWN_WORKERS_WORD __attribute__((aligned(8))) uint64_t
 #else
@@ -206,7 +216,7 @@ enum lawn_workers_route {
 
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
-    /* Options of each worker's lawn. Their allocator provides all memory of the
+    /* Options of each shard's lawn. Their allocator provides all memory of the
      * set, and is called on any thread that adds a worker. The field now is
      * ignored. */
     struct lawn_options lawn;
@@ -220,20 +230,22 @@ struct lawn_workers_options {
      * has one shard, plus those taken over from removed workers. */
     unsigned shards;
 
-    /* Maximum number of timers that a worker fires before it takes messages,
-     * and of messages that it takes before it fires timers; default 256. */
+    /* Maximum number of messages that a turn takes before it fires timers, and
+     * of timers that it fires; default 256. */
     size_t budget;
 
-    /* The clock. It is called on all threads and must not run backward. If it
-     * is set, idle workers sleep until lawn_workers_wake() is called; call that
-     * after the clock advanced. */
+    /* The clock; default CLOCK_MONOTONIC. It is called on all threads and must
+     * not run backward. If it is set, a sleeping worker does not notice that a
+     * deadline has been reached: call lawn_workers_wake() after the clock
+     * advanced. */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
 
 /* Counters of a worker, or of all workers. */
 struct lawn_workers_counters {
-    unsigned workers;   /* current workers of the set; 1 for one worker */
+    unsigned workers;   /* current workers of the set; always 1 in the result of
+                           lawn_workers_stats_of() */
     unsigned shards;    /* shards, including those of removed workers */
     uint64_t held;      /* timers on the lawns, including those that another
                          thread stopped and that are not yet unlinked */
@@ -354,8 +366,9 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
- * start with a deadline is routed by owner. Returns 0, or -ESHUTDOWN if the set
- * is closed; then nothing changes. O(1), apart from the exceptions to C5 and
+ * start with a deadline is routed by owner; if this selects a worker without a
+ * shard, the workers are chosen in turn. Returns 0, or -ESHUTDOWN if the set is
+ * closed; then nothing changes. O(1), apart from the exceptions to C5 and
  * C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
@@ -364,9 +377,9 @@ int lawn_workers_start_at(struct lawn_workers *set,
 
 /* Starts a timer like lawn_workers_start(), on the worker with the given
  * number. A timer that runs on another worker moves. With routing by TTL, the
- * number is ignored. Returns 0, -ENOENT if there is no such worker, or
- * -ESHUTDOWN; on failure nothing changes. O(1), apart from the exceptions to C5
- * and C6. */
+ * TTL selects the worker instead. Returns 0, -ENOENT if there is no worker with
+ * this number, or -ESHUTDOWN; on failure nothing changes. O(1), apart from the
+ * exceptions to C5 and C6. */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);

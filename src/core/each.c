@@ -6,8 +6,9 @@
  * merged in the order of deadlines, so that the caller can append them to a
  * single blade.
  *
- * All timers due at LAWN_LAST are in one list, so they may be visited at any
- * point.
+ * Timers due at LAWN_LAST are in lawn->last, or in the index if a mow at that
+ * tick has moved them there. Those in the index were started earlier, so they
+ * are visited first.
  */
 #include "internal.h"
 

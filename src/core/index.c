@@ -254,7 +254,7 @@ link_blade(struct lawn_index *index, struct lawn_blade *all, uint32_t number,
     lawn__index_note(index, slot, time);
 }
 
-/* The slot remains marked until the base reaches it. */
+/* Does not unmark the slot. */
 /*@ requires lawn_index_joined(index, (struct lawn_blade *)all, number);
   @ requires index->entry[number].slot < lawn_index_all(index);
   @ requires lawn_index_blade(index, index->entry[number].next);

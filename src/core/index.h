@@ -13,10 +13,12 @@
  * uses its slots in turn: those of the half that contains the base, and those
  * of the next half. A time is inserted at the lowest level that reaches it. Let
  * X be a slot of a higher level. Once the base is in the slot before X, the
- * level below reaches all of X. From then on, no time is inserted into X, and
- * its entries move down, a few at a time. X must be empty when the base reaches
- * it. However far the clock jumps, a time moves at most once per level, and the
- * ticks in between are never visited.
+ * level below reaches all of X. From then on, X gets no new times, only entries
+ * from a slot of a still higher level that is being opened [I4]. A mow opens X:
+ * it moves the entries down, if possible a few at a time and before the base
+ * reaches X. They must have moved down before the base passes the earliest time
+ * in X. However far the clock jumps, a time moves at most once per level, and
+ * the ticks in between are never visited.
  *
  * Timers with the same deadline must keep their order [P4]. Of two such timers,
  * the one started earlier is at the same or at a higher level. So a timer is

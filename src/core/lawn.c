@@ -458,12 +458,14 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (may_use_blade(lawn, ttl, deadline)) {
         uint64_t hash = lawn__blades_hash(ttl);
 
-        /* In a small table, the second set of one stripe may be the first set
-         * of another. A blade claimed there for this deadline is then found by
-         * a later start with a deadline of the other stripe. That violates P4
-         * if timers with the later start's deadline are already on another
-         * blade. So in such a table, only the deadline that lawn_start() uses
-         * now may claim a blade. */
+        /* Each stripe of a TTL has two sets. In a small table, the second set
+         * of a stripe A may be the first set of a stripe B. Let b be a deadline
+         * of B whose timers are on a blade in the second set of B. If this
+         * start, with a deadline of A, claimed a blade in the shared set, a
+         * later start with deadline b would find that blade first. Then timers
+         * with the same TTL and deadline would be on two blades, which violates
+         * P4. So in such a table, only the deadline that lawn_start() uses now
+         * may claim a blade. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -527,10 +529,10 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    /* If the new resolution is not a multiple of the old one, a timer may be
-     * due before timers that were started earlier with the same TTL, by less
-     * than the old resolution. Until the clock has advanced by the old
-     * resolution, starts compare deadlines [I1]. */
+    /* If the new resolution is not a multiple of the old one, the deadline of a
+     * start may be before those of earlier starts with the same TTL. The
+     * difference is less than the old resolution. So until the clock has
+     * advanced by the old resolution, starts compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

@@ -260,8 +260,9 @@ lawn_next_timer(struct lawn *lawn)
     if (lawn_count(lawn) == 0) {
         return NULL;
     }
-    /* If the examined entries belong to empty blades only, they are removed,
-     * and the search continues. */
+    /* If all examined entries are outdated, find_earliest() finds no timer. It
+     * has removed these entries or moved them to later slots, so the loop
+     * ends. */
     if (!is_front_valid(lawn)) {
         do {
             (void)find_earliest(lawn, &search, LAWN_NEXT_LOOKS);

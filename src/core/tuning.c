@@ -107,8 +107,9 @@ lawn__tuning_init(struct lawn *lawn, bool asked)
     set_mode(lawn, !asked, 0);
 }
 
-/* Called when the resolution is set. Postpones the next review, unless the lawn
- * bypasses its blades. With a resolution above 1, it uses them. */
+/* Called when the resolution is set. If it is above 1, makes the lawn use its
+ * blades. If the lawn uses them, begins a new count, which postpones the
+ * review. */
 void
 lawn__tuning_keep(struct lawn *lawn)
 {

@@ -13,13 +13,22 @@
  * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
  * blade, but the timer does not use it. The lawn uses the blades if most
  * samples have a TTL with a blade and at least four timers per TTL are running
- * (512 per TTL if there are more than 512 TTLs). It gives the blades up if most
- * starts find no blade, or if fewer than half of that number are running.
+ * (512 per TTL if there are more than 512 TTLs). It gives the blades up in two
+ * cases: most starts find neither a blade of their TTL nor a free one; or fewer
+ * than half of that number of timers are running. If options.blades is set, the
+ * second case requires that most starts find no blade of their TTL.
  *
- * The mode changes only when the clock moves, in lawn_mow() or lawn_set_now().
+ * The mode changes when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
  * the same mode, so P4 holds. With a resolution above 1 they may be started at
- * different times, so the mode does not change: it is plain or striped.
+ * different times, so the mode does not change: it is plain or striped. If
+ * lawn_set_resolution() sets such a resolution, a bypassed lawn becomes plain
+ * at once. P4 holds, because the timers started before are unqueued, and
+ * unqueued timers fire first.
+ *
+ * A count consists of the starts and misses since begin_count(). It ends after
+ * `patience` misses, when the mode changes to or from bypassed, or when the
+ * resolution is set. Reviews judge it: see are_blades_useless().
  */
 #ifndef LAWN_CORE_TUNING_H
 #define LAWN_CORE_TUNING_H
@@ -29,10 +38,10 @@
 struct lawn_tuning {
     uint64_t starts;        /* starts of idle timers, minus lawn->starts */
     uint64_t misses;        /* all misses, minus lawn->misses */
-    uint64_t seen_starts;   /* starts of idle timers when a count began */
+    uint64_t seen_starts;   /* starts of idle timers when the count began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */
-    uint64_t patience;      /* misses after which a count is judged */
+    uint64_t patience;      /* misses after which the count ends */
     uint32_t ttls;          /* while bypassed: estimated number of TTLs */
     uint32_t spacing;       /* starts per sample */
     uint32_t samples;       /* in the current window */

@@ -128,7 +128,8 @@ lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
     /* At the limit on mappings, a block in the middle of a mapping cannot be
-     * unmapped. One at the end can, because that does not split the mapping. */
+     * unmapped. One at the end can, because that does not split the mapping. So
+     * try each block once; one that cannot be unmapped remains mapped. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;
         void *block = take_kept(memory, &memory->kept);

@@ -50,7 +50,7 @@ struct lawn_store_slab {
     _Alignas(LAWN_STORE_LINE) uint32_t first; /* offset of the first slot */
     uint32_t slots;                           /* number of slots */
     uint32_t slot;                            /* bytes of one slot */
-    uint32_t inverse;                         /* 2^32 / slot, rounded up */
+    uint32_t inverse;                         /* floor(2^32 / slot) + 1 */
     uint32_t live;                            /* number of slots in use */
     uint32_t full_words; /* leading words of taken[] that are all ones */
     uint64_t taken[];    /* one bit per slot; bits after the last slot are

@@ -12,8 +12,9 @@
  * Buckets are in segments of 64 KiB; only the first segment is copied, while it
  * grows to that size.
  *
- * The functions that find a record are inline: with fewer instructions, more
- * calls wait for memory at the same time.
+ * The functions that find a record are inline: the fewer instructions a call
+ * has, the more calls the processor executes at once, so that their waits for
+ * memory overlap.
  */
 #ifndef LAWN_STORE_TABLE_H
 #define LAWN_STORE_TABLE_H
@@ -89,9 +90,11 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits. The bucket number contains the lowest 0 to 7 bits of a tag; the next
- * bit selects a record's bucket at a split. So a split reads the records only
- * if it makes `bits` a multiple of 8: then the tags begin at a later bit. */
+ * bits. The number consists of hash bits 0 to bits - 1. A tag consists of 16
+ * hash bits; 0 to 7 of them are also in the number. A split distributes the
+ * records by hash bit number `bits`, which it takes from the tags. It reads the
+ * records only if bits + 1 is a multiple of 8: then the new tags begin 8 bits
+ * later, and the hashes are computed again. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {

@@ -22,8 +22,8 @@ bool lawn__shard_has_mail(struct lawn_shard *shard);
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
-/* Fires the timers due by now, but not after limit. Returns the number of
- * timers that the lawn fired. */
+/* Fires the timers with a deadline <= now and <= limit, at most budget of them.
+ * Returns the result of lawn_mow(). */
 size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
                        size_t budget);
 

@@ -36,7 +36,7 @@
  *                                     |        ^
  *                         stop        v        | start, through CLAIM
  *                                  MAIL REQ (LAWN) ----> take: LAWN; or free,
- *                                     |                  if it was to move
+ *                                     |      if the start was for another shard
  *                    stop_sync        v
  *                                    MAIL (LAWN) ------> take: free
  *
@@ -52,10 +52,10 @@
  *   changed, must put it back.
  *
  *   RUN LAWN MAIL without REQ: a local start was done after the start in the
- *   mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires it
- *   before, the word becomes RUN MAIL, and the timer returns to the lawn when
- *   it is taken from the mailbox. A timer in a mailbox does not fire, because
- *   its callback may free it.
+ *   mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires
+ *   the timer before the mail is taken, the word becomes RUN MAIL, and the
+ *   timer returns to the lawn when it is taken from the mailbox. A timer in a
+ *   mailbox does not fire, because its callback may free it.
  *
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
  * set. The thread that set CLAIM ends the claim by a plain store. A timer

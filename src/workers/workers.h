@@ -198,9 +198,12 @@ struct lawn_workers {
     bool real;       /* the clock is CLOCK_MONOTONIC */
     bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
-    uint32_t lock;    /* for all fields below, except reads of atomic ones */
-    uint32_t closing; /* atomic */
-    uint32_t seats;   /* Atomic: number of workers that are not VACANT */
+    /* Held to write the fields from closing to past, except clearing, and to
+     * read those that are not atomic. Reading shards[] below count needs no
+     * lock. */
+    uint32_t lock;
+    uint32_t closing;      /* atomic */
+    uint32_t seats;        /* Atomic: number of workers that are not VACANT */
     LAWN_ATOMIC_U64 until; /* Atomic: later timers do not fire */
     unsigned count;        /* Atomic: number of shards */
     /* Atomic: the shard whose timers lawn_workers_close() passes to left();
