@@ -22,7 +22,9 @@ struct call {
     struct queue *queue; /* NULL: the key does not exist */
     /* the queue may have become idle, or its next event may differ */
     bool changed;
-    bool resumed; /* the queue was paused: its next event is not known */
+    /* a pause ended, or the sink or replicated settings were set: the next
+     * event must be searched, and may have been due for long */
+    bool resumed;
     /* replicated by a master, which has woken its waiting clients */
     bool applied;
     uint64_t earliest; /* earliest due time of the added events */

@@ -3,9 +3,10 @@
  *
  * A TOKEN identifies a lease. It exceeds all earlier tokens of the key and of
  * deleted keys of that name. Tokens follow the clock, so it also exceeds those
- * that a former master did not replicate. Two servers that both act as master
- * issue tokens that differ in their last bits. A token is valid until the event
- * is leased again, moved or removed, even after the end of the lease.
+ * that a former master did not replicate, unless that master's clock was ahead.
+ * Two servers that both act as master usually issue tokens that differ in their
+ * last bits: see struct commands_tokens. A token is valid until the event is
+ * leased again, moved or removed, even after the end of the lease.
  *
  * THE END of a lease is replicated with the lease, so nothing is replicated
  * when it is reached. LEASE also counts the deliveries of an event and fixes

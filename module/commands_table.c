@@ -202,11 +202,13 @@ const struct command command_lawn[] = {
      "O(1), with AT or BY O(log n) for n events moved that way", "0.1.0",
      commands_table_touch, NULL},
     {"LAWN.POLL", commands_poll, "write blocking", -2, true, "RW ACCESS DELETE",
-     "Removes and returns due events, earliest first, or waits for one.",
+     "Removes and returns due events, earliest first. With BLOCK, waits for "
+     "the first one if none is due.",
      "O(k) for k returned events", "0.1.0", commands_table_poll, NULL},
     {"LAWN.LEASE", commands_lease, "write blocking", -3, true,
      "RW ACCESS UPDATE",
-     "Leases due events to an owner for a limited time, or waits for one.",
+     "Leases due events to an owner for a limited time. With BLOCK, waits for "
+     "the first one if none is due.",
      "O(k) for k events", "0.1.0", commands_table_lease, NULL},
     {"LAWN.ACK", commands_ack, "write fast", -4, true, "RW DELETE",
      "Acknowledges leased events: removes them, or schedules their next "

@@ -73,8 +73,9 @@ enum { QUEUE_SMALL, QUEUE_MIDDLE, QUEUE_LARGE, QUEUE_LEASES };
 bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
                          unsigned size, uint64_t position);
 
-/* Replaces the lawn of waiting events by one of that size, at a position that
- * is not after mown. Returns false if memory allocation fails. O(events). */
+/* Replaces the lawn of waiting events by one of that size. `position` is the
+ * new value of mown; no event in the lawn may be due before it. Returns false
+ * if memory allocation fails. O(events). */
 bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
 unsigned queue_leases_size(const struct queue *queue);
 

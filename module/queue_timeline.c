@@ -9,10 +9,13 @@
  *
  * A TTL becomes known if there is room. Otherwise it occasionally replaces the
  * least recently used TTL. So frequent TTLs become known quickly. Of a million
- * TTLs that occur once, only a few become known. The first event of a TTL is in
- * the heap. On a master no TTL is forgotten within a millisecond of its use. So
- * if lawn and heap have events of the same TTL and time, those in the heap were
- * pushed first, and are taken first.
+ * TTLs that occur once, only a few become known.
+ *
+ * Until a TTL is known, its events are added to the heap, including the one by
+ * which it becomes known; then they are added to the lawn. Events of the same
+ * TTL and time are pushed in the same millisecond. On a master, no other TTL
+ * replaces theirs within that millisecond. So of these events, those in the
+ * heap were pushed before those in the lawn, and are taken first.
  *
  * At 4096 and at 16384 events, a larger lawn replaces a queue's lawn, and all
  * timers move. That takes one or two milliseconds. The lawn of the leases grows
@@ -129,8 +132,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
                              oldest->due - oldest->ttl < queue->now)) {
         *oldest = (struct queue_known_ttl){ttl, time};
         timeline->refused = 0;
-        /* Restarts the lawn's statistics, so that it tries to find a blade for
-         * the new TTL: see lawn.h. */
+        /* Begins the lawn's count of starts again. Otherwise the lawn might
+         * stop using blades, because many counted starts found no blade. */
         lawn_set_resolution(timeline->lawn, 1);
     }
     /* The lawn that was replaced may have known the TTL. */

@@ -14,8 +14,9 @@
  * new store `coming`, whose clock is before all of them.
  *
  * Databases are in an array, sorted by number, and in a heap, by a lower bound
- * of the times of their keys. Removals do not update the bound; a pop that
- * finds no key corrects it.
+ * of the times of their keys. A removal does not update the bound, unless no
+ * key is left: then the bound is LAWN_NEVER. A pop that finds no key corrects
+ * the bound.
  *
  * The registry would break if a bound were later than a key of its database, or
  * if the clock of `coming` moved beyond the bound of another database.
@@ -29,7 +30,7 @@
 struct registry_db {
     int number;
     size_t place;           /* in the heap */
-    uint64_t bound;         /* no key is due earlier; NEVER: no keys */
+    uint64_t bound;         /* no key is due earlier; LAWN_NEVER: no keys */
     uint64_t overdue_bound; /* the same for overdue keys */
     struct lawn_store *coming;
     struct lawn_store *overdue; /* NULL: not created yet */

@@ -120,8 +120,9 @@ swap_event(RedisModuleCtx *ctx, RedisModuleEvent eid, uint64_t subevent,
     (void)eid;
     (void)subevent;
     const RedisModuleSwapDbInfoV1 *swap = data;
-    /* The queue being drained is not in the registry, and is not added there
-     * again. */
+    /* The tick took the key of the queue being drained from the registry. After
+     * the swap, the tick does not schedule the key again: see serve() in
+     * server_tick.c. So a search over all keys has to find it. */
     if (drain_swapped(swap->dbnum_first, swap->dbnum_second)) {
         untracked_request_search();
     }

@@ -122,9 +122,6 @@ rdb_load(RedisModuleIO *io, int version)
 struct type_rewrite {
     RedisModuleIO *io;
     RedisModuleString *key;
-    uint64_t due;       /* due time of the first event */
-    struct bytes first; /* its id, once written */
-    bool only;          /* write only the first event, and stop */
     uint64_t now;
     size_t count;
     size_t bytes;
@@ -172,26 +169,9 @@ add_meta(struct type_rewrite *rewrite, const struct queue_event *event)
 }
 
 static bool
-find_first_due(const struct queue_event *event, void *arg)
-{
-    struct type_rewrite *rewrite = arg;
-    if (event->due < rewrite->due) {
-        rewrite->due = event->due;
-    }
-    return true;
-}
-
-static bool
 rewrite_event(const struct queue_event *event, void *arg)
 {
     struct type_rewrite *rewrite = arg;
-    if (rewrite->only ? event->due != rewrite->due
-                      : bytes_equal(event->id, rewrite->first)) {
-        return true;
-    }
-    if (rewrite->only) {
-        rewrite->first = event->id;
-    }
     add_word(rewrite, event->id);
     add_word(rewrite, event->payload);
     add_number(rewrite, event->due);
@@ -201,7 +181,7 @@ rewrite_event(const struct queue_event *event, void *arg)
         rewrite->bytes >= TYPE_BATCH_BYTES) {
         emit(rewrite, "ADD");
     }
-    return !rewrite->only;
+    return true;
 }
 
 /* Writes the lease of an event that was added with its due time and tries. */
@@ -289,8 +269,6 @@ rewrite_last_id(struct type_rewrite *rewrite)
     emit(rewrite, "DEL");
 }
 
-/* First writes the event with the earliest due time. So a queue that is loaded
- * from the file does not treat the other events as late. */
 static void
 aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
 {
@@ -301,17 +279,10 @@ aof_rewrite(RedisModuleIO *io, RedisModuleString *key, void *value)
     rewrite_last_id(rewrite);
     rewrite_settings(rewrite, queue_settings_of(queue));
     rewrite_sink(rewrite, queue_sink_of(queue));
-    if (queue_count(queue) > 0) {
-        rewrite->due = LAWN_NEVER;
-        queue_each(queue, find_first_due, rewrite);
-        rewrite->only = true;
-        queue_each(queue, rewrite_event, rewrite);
-        rewrite->only = false;
-        queue_each(queue, rewrite_event, rewrite);
-        emit(rewrite, "ADD");
-        queue_each(queue, rewrite_lease, rewrite);
-        emit(rewrite, "LEASE");
-    }
+    queue_each(queue, rewrite_event, rewrite);
+    emit(rewrite, "ADD");
+    queue_each(queue, rewrite_lease, rewrite);
+    emit(rewrite, "LEASE");
     if (queue_token(queue) > 0) {
         add_number(rewrite, queue_token(queue));
         emit(rewrite, "TOKEN");

@@ -182,7 +182,7 @@ def shards_text(costs):
         "decides how long one of them is unavailable: a fork blocks it for %.2g s with 10 million "
         "events and for %.2g s with 100 million, and a new replica has no data for %.0f s or for "
         "%.0f s. **Ten million events per shard is a good size, a hundred million is not.** "
-        "With 10^10 events, moving a key blocks two shards for %.1f s."
+        "With 10^10 events, moving a key blocks two shards for %.2f s."
         % (1e10 * costs.bytes * SPARE * (1 + REPLICAS) / GIB / 1024,
            costs.fork_us / 100, costs.fork_us / 10, resync(costs, 1e7),
            resync(costs, 1e8), 1e10 / PARTITIONS * costs.move_us / 1e6))

@@ -183,7 +183,8 @@ put_label(const char *text, size_t size)
     }
 }
 
-/* {key="...",server="..."}; either may be NULL. */
+/* Prints {key="...",server="..."}: no key if queue is NULL, no server if there
+ * is only one. */
 static void
 put_labels(const struct top *top, const struct top_node *node,
            const struct top_queue *queue)

@@ -1,7 +1,9 @@
 /* top.c - "lawn top": shows the queues of servers with the module lawn.
  *
- * The data received so far is shown at the end of each interval. Only the first
- * table waits for all servers, at most --timeout. See top.h for an overview.
+ * After each interval, the servers are queried again. The next table is shown
+ * when all have replied, or one interval later with the data received so far.
+ * Only the first table waits longer, at most --timeout. See top.h for an
+ * overview.
  */
 #include "top.h"
 

@@ -92,7 +92,7 @@ struct top_field_names {
 extern const struct top_field_names top_fields[TOP_FIELDS];
 extern const char *const top_words[TOP_WORDS];
 
-/* A queue. rate[] is negative where no rate is known yet. */
+/* A queue. rates[] is negative where no rate is known yet. */
 struct top_queue {
     char *key;
     size_t size;

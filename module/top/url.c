@@ -40,8 +40,8 @@ find_at(char *rest)
     return at;
 }
 
-/* Hides all up to the last @: in an invalid URL, all of it may be part of a
- * password. */
+/* Hides all between the first colon after the scheme and the last @: in an
+ * invalid URL, all of it may be part of a password. */
 void
 top_url_hide(char *text)
 {
