@@ -10,9 +10,10 @@
  *
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
- * The number of blades is limited; a timer that is not on a blade is unqueued.
- * An index finds the earliest deadline, at a cost that does not depend on the
- * number of TTLs. Its entries are the blades and the unqueued timers.
+ * The number of blades is limited; a running timer that is not on a blade is
+ * unqueued. An index finds the earliest deadline, at a cost that does not
+ * depend on the number of TTLs. Its entries are the blades and the unqueued
+ * timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -53,9 +54,9 @@
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
- *       across mows, and timers with the same TTL fire in the order in which
- *       they were started; lawn_set_resolution() and lawn_start_as() list the
- *       exceptions.
+ *       across mows, and timers with the same TTL and deadline fire in the
+ *       order in which they were started; lawn_set_resolution() and
+ *       lawn_start_as() list the exceptions.
  *   P5  Stop is final: after lawn_stop() returned true, the timer does not
  *       fire, even if it was due in the current mow.
  *   P6  Re-entrancy: a timer is idle while its callback runs; the callback may
@@ -142,8 +143,8 @@ struct lawn_options {
      * is above 1, the lawn uses blades from the first start. Otherwise it
      * begins to use them when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - There are at least about four running timers per TTL; with more than
-     *     512 TTLs, at least about 512 per TTL. */
+     *   - At least about four timers per TTL are running. If there are more
+     *     than 512 TTLs, at least about 512 per TTL must be running. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -271,10 +272,11 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * With a resolution of 1, a lawn may stop using blades: if most starts find no
- * blade of their TTL, or, unless options.blades is set, if there are few timers
- * per TTL. It decides this after 1,024 starts or more. Each call of this
- * function begins that count again. So if a program calls it every few hundred
+ * With a resolution of 1, a lawn may stop using blades. It does so if most
+ * starts find no blade, or if there are few timers per TTL. If options.blades
+ * is set, the second case also requires that most starts find no blade of their
+ * TTL. The lawn decides this only after at least 1,024 starts since the last
+ * call of this function. So if a program calls this function every few hundred
  * starts, the lawn does not stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
