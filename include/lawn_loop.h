@@ -106,11 +106,10 @@
  * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
  * field due of struct lawn_loop_timer has the exact time of the period. The new
  * deadline is:
- *   - For the first 16 such timers of a turn: the time that the turn last read
- *     from the clock. So they fire in the next turn even if the clock does not
- *     advance.
- *   - For others: one tick after the time at which they fired. So they wait
- *     until the clock advances.
+ *   - For the first 16 such timers of a turn: lawn_loop_now() at the end of the
+ *     turn. So they fire in the next turn even if the clock does not advance.
+ *   - For others: one tick after lawn_loop_now() at the start of their
+ *     callback. So they wait until the clock advances.
  *
  * THREADS
  *
