@@ -72,8 +72,8 @@
  * than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if a timer
- *     that was started later was added to the lawn earlier.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if another
+ *     timer of any TTL was started after it and added to the lawn before it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -94,11 +94,11 @@
  *       apart from the exceptions listed below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
  *       thread, apart from the exception listed below.
- *   C7  Wake-ups: a start by another thread wakes a sleeping worker in exactly
- *       two cases: this worker receives the start's message, and the timer is
- *       due before the worker would wake; or the timer moves to this worker
- *       from another one; a burst of messages wakes a worker once; no wake-up
- *       is lost.
+ *   C7  Wake-ups: no wake-up is lost; a burst of messages wakes a worker once;
+ *       a start by another thread wakes a sleeping worker in exactly two cases:
+ *       (a) the start posts a message to this worker, and the timer is due
+ *       before the worker would wake; (b) another worker moves the timer to
+ *       this one.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
  *   C9  Floods: a turn takes at most options.budget messages before it fires
@@ -128,9 +128,9 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0: they count as done before the start in
- * progress. lawn_workers_stop() then does nothing and returns false. If a timer
- * is started while its callback runs, it fires again after the callback has
+ * starts do nothing and return 0: the start in progress replaces them.
+ * lawn_workers_stop() then does nothing and returns false. If a timer is
+ * started while its callback runs, it fires again after the callback has
  * returned.
  *
  * WAITING, CANCELLATION AND FORK
@@ -145,10 +145,10 @@
  *     lawn_worker_detach(), lawn_workers_close() and lawn_workers_free().
  *
  * Do not call pthread_cancel() on a worker, or on a thread that is removing a
- * worker or closing the set. Other threads complete their operation before they
- * are canceled. After fork(), the child process must neither use nor free the
- * set. If membarrier(2) is refused after the set was created, for example by a
- * sandbox, the program prints a message and aborts.
+ * worker or closing the set. Other threads may be canceled: they complete their
+ * current call first. After fork(), the child process must neither use nor free
+ * the set. If membarrier(2) is refused after the set was created, for example
+ * by a sandbox, the program prints a message and aborts.
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
