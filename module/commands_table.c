@@ -1,5 +1,5 @@
-/* commands_table.c - the LAWN commands. In complexities, n is the number of
- * events of the key.
+/* commands_table.c - the LAWN commands. In complexities that do not define n, it
+ * is the number of events of the key.
  */
 #include "commands.h"
 
@@ -218,8 +218,8 @@ const struct command command_lawn[] = {
      "Returns a leased event to the queue, to be delivered again.", "O(1)",
      "0.1.0", commands_table_nack, NULL},
     {"LAWN.EXTEND", commands_extend, "write fast", 6, true, "RW UPDATE",
-     "Renews the lease of an event, counted from now.", "O(1)", "0.1.0",
-     commands_table_extend, NULL},
+     "Sets the end of the lease of an event to a time after now.", "O(1)",
+     "0.1.0", commands_table_extend, NULL},
     {"LAWN.SINK", commands_sink, "write deny-script", -3, true, "RW UPDATE",
      "Sets where the server delivers the due events of a key, and the dead "
      "ones.",
