@@ -4,25 +4,27 @@
  * each 2^(L * bits) ticks long. So a slot is as long as half of the level
  * below. With 3 bits:
  *
- *     base     level 0                level 1
- *      |  |<- 8 ticks ->|<- 8 ->|<- 8 ->|<- 8 ->| ...
- *      [ current half ][ next half ]            slots of 1 tick
- *      [ current slot ][ next slot ][   ][   ]  slots of 8 ticks
+ *                   base
+ *                    |
+ *     level 0  [ current half ][  next half   ]    16 slots of 1 tick
+ *     level 1  [ current slot ][  next slot   ]... 16 slots of 8 ticks
+ *              |<-- 8 ticks ->||<-- 8 ticks ->|
  *
  * The base follows the clock; no time in the index is before the base. A level
  * uses its slots in turn: those of the half that contains the base, and those
  * of the next half. A time is inserted at the lowest level that reaches it. Let
  * X be a slot of a higher level. Once the base is in the slot before X, the
- * level below reaches all of X. From then on, X gets no new times, only entries
- * from a slot of a still higher level that is being opened [I4]. A mow opens X:
- * it moves the entries down, if possible a few at a time and before the base
- * reaches X. They must have moved down before the base passes the earliest time
- * in X. However far the clock jumps, a time moves at most once per level, and
- * the ticks in between are never visited.
+ * level below reaches all of X. From then on, X gets no new times, only
+ * unqueued timers from a slot of a still higher level that is being opened
+ * [I4]. A mow opens X: it moves the entries down, if possible a few at a time
+ * and before the base reaches X. They must have moved down before the base
+ * passes the earliest time in X. However far the clock jumps, a time moves at
+ * most once per level, and the ticks in between are never visited.
  *
  * Timers with the same deadline must keep their order [P4]. Of two such timers,
- * the one started earlier is at the same or at a higher level. So a timer is
- * taken from the end of its list and added to the beginning of a lower list.
+ * the one started earlier is at the same or at a higher level. So a timer that
+ * moves down is taken from the end of its list and added to the beginning of a
+ * lower list.
  *
  * A slot has a list of blade entries, linked by blade numbers, and a few lists
  * of unqueued timers, chosen by a hash of the deadline. With several lists,
@@ -93,8 +95,7 @@ struct lawn_index {
   @ logic integer lawn_index_words(struct lawn_index *index) reads \nothing;
   @ }
   @
-  @ // A level is in range: so are its slots, its words, and the shift of the
-  @ // length of its slots.
+  @ // A level exists. The shift, words and slots computed from it are in range.
   @ predicate lawn_index_level(struct lawn_index *index, integer l) =
   @     0 <= l < lawn_index_levels(index) && 0 <= l * index->bits < 64 &&
   @     0 <= l * index->words <= 64 &&

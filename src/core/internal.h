@@ -1,8 +1,8 @@
 /* internal.h - the parts of a lawn and its invariants.
  *
  *   lawn ──► blades   a few thousand FIFO queues of timers, one TTL each
- *        └─► index    slots by deadline. A slot lists the entries of blades
- *                     whose first timer is due in it, and unqueued timers
+ *        └─► index    slots by deadline. A slot lists entries of blades, and
+ *                     unqueued timers, which are not on a blade
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
@@ -16,8 +16,8 @@
  *        have one.
  *   [I4] A time in a slot is in the slot's range, and not before the index's
  *        base. On a higher level than 0, the slot of the base and the one after
- *        it get no new times. Entries may move there only from a slot of a
- *        still higher level that is being opened.
+ *        it get no new times. Only unqueued timers may move there, from a slot
+ *        of a still higher level that is being opened.
  *   [I5] If a slot is not empty, it is marked: its bit and its level's bit are
  *        set. Its `earliest` is not after any of its times, and is LAWN_NEVER
  *        if and only if the bit is not set.
@@ -59,11 +59,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* starts of idle timers, minus tuning.starts; at 0,
-                          * the tuning is updated */
+    uint64_t starts;     /* counts up at starts of idle timers; at 0, the tuning
+                          * is updated */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* starts that found no blade of their TTL, minus
-                          * tuning.misses; at 0, the tuning is updated */
+    uint64_t misses;     /* counts up at starts that find no blade of their TTL;
+                          * at 0, the tuning is updated */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */

@@ -199,8 +199,9 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     }
 }
 
-/* Called after some insertions of an unqueued timer. It is a separate function,
- * called last, so that its callers need not save registers. */
+/* Called after an unqueued timer was inserted, if it is the earliest of its
+ * slot or lawn->misses has reached 0. It is a separate function, called last,
+ * so that its callers need not save registers. */
 LAWN_NOINLINE static void
 note_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
               uint32_t slot)
@@ -464,8 +465,8 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
          * start, with a deadline of A, claimed a blade in the shared set, a
          * later start with deadline b would find that blade first. Then timers
          * with the same TTL and deadline would be on two blades, which violates
-         * P4. So in such a table, only the deadline that lawn_start() uses now
-         * may claim a blade. */
+         * P4. So in such a table, a start may claim a blade only if its
+         * deadline is the one that lawn_start() would compute now. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||

@@ -69,7 +69,8 @@ lawn__list_empty(const struct lawn_link *list)
 }
 
 /* Returns the first link, or the list itself if it is empty. Debug builds check
- * the link first, because its memory may have been freed. */
+ * that the first link points back to the list, because the link's memory may
+ * have been freed. */
 /*@ requires release: key == 0;
   @ requires \valid_read(list) && \valid_read(list->next);
   @ requires agree: list->next->prev == list;

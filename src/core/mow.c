@@ -1,12 +1,13 @@
 /* mow.c - fires due timers.
  *
  * The base of the index is the mowing position: all timers due before it have
- * fired. It is at most lawn->now. Due timers remain after it only if budgets
- * are too small. Deadlines of new timers are computed from lawn->now; computed
- * from the base, they would be too early [P1].
+ * fired. It is at most lawn->now. Due timers may remain at or after it if a mow
+ * ended early, or if lawn_set_now() has moved the clock. Deadlines of new
+ * timers are computed from lawn->now; computed from the base, they would be too
+ * early [P1].
  *
- * A callback may start, stop or free any timer. So between two callbacks, the
- * code keeps only the numbers of blades and slots, and reads every link again.
+ * A callback may start, stop or free any timer. So after each callback, the
+ * code reads every link again; it keeps only the numbers of blades and slots.
  * Functions that fire timers return false if the budget, or the limit on work,
  * is exhausted.
  */

@@ -6,9 +6,9 @@
  * LAWN_NEXT_LOOKS entries. If entries remain unexamined, the result is a time
  * that no deadline precedes. lawn_next_exact() has no limit.
  *
- * lawn_next_timer() must return a timer that may fire first according to P4. So
- * even if the front queue is a blade, it searches the unqueued timers first,
- * like lawn_mow().
+ * Within the same limit, lawn_next_timer() returns a timer that may fire first
+ * according to P4. So even if the front queue is a blade, it searches the
+ * unqueued timers first, like lawn_mow().
  */
 #include "internal.h"
 

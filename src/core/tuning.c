@@ -130,7 +130,7 @@ request_review(struct lawn *lawn)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Returns whether running timers of this number should use blades. */
+/* Returns whether blades pay with this number of running timers and TTLs. */
 static bool
 do_blades_pay(uint64_t timers, uint64_t ttls)
 {

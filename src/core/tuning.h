@@ -36,15 +36,15 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;        /* starts of idle timers, minus lawn->starts */
-    uint64_t misses;        /* all misses, minus lawn->misses */
+    uint64_t starts;        /* starts of idle timers when lawn->starts is 0 */
+    uint64_t misses;        /* all misses when lawn->misses is 0 */
     uint64_t seen_starts;   /* starts of idle timers when the count began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */
     uint64_t patience;      /* misses after which the count ends */
     uint32_t ttls;          /* while bypassed: estimated number of TTLs */
     uint32_t spacing;       /* starts per sample */
-    uint32_t samples;       /* in the current window */
+    uint32_t samples;       /* in this window of LAWN_TUNING_WINDOW samples */
     uint32_t hits;          /* samples of a TTL with a blade */
     bool asked;             /* options.blades is set */
     bool review_due;        /* review when the clock moves */

@@ -299,9 +299,9 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* The next period is overdue, too. During the mow, a timer is started for
-     * the next tick at the earliest. After the mow, restart_behind() makes it
-     * due at once, in case the clock does not advance. */
+    /* During the mow, a timer is started for the next tick at the earliest. If
+     * the next period is overdue, too, restart_behind() makes the timer due at
+     * once after the mow, in case the clock does not advance. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }

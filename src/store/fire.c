@@ -135,7 +135,8 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
     const struct lawn_store_record *record = find_collected(store);
 
     if (record == NULL) {
-        /* Without this call, lawn_next_timer() may return a later timer. */
+        /* lawn_next_timer() alone may reach its limit of entries and return a
+         * later timer. This call has no limit. */
         (void)lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
         if (timer == NULL) {

@@ -25,8 +25,8 @@
 
 #include <stdio.h>
 
-/* Sizes: multiples of 8 bytes up to 256, then eight sizes per power of two. A
- * larger slot has a slab of its own. */
+/* Sizes: multiples of 8 bytes up to 256, then eight sizes per power of two up
+ * to 16384. A larger slot has a slab of its own. */
 #define LAWN_STORE_SLOTS_FINE 256u
 #define LAWN_STORE_SLOTS_MAX 16384u
 #define LAWN_STORE_SLOTS_SIZES 81u

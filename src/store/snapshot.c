@@ -11,9 +11,9 @@
  * The buffers do not count toward the store's memory limit, so a full store can
  * be saved.
  *
- * It breaks if lawn__store_each() visits timers in an order that
- * lawn__store_restore() does not support, or if read() or write() changes the
- * store.
+ * Saving and loading require that lawn__store_each() visits timers in an order
+ * that lawn__store_restore() supports, and that read() and write() do not
+ * change the store.
  */
 #include "snapshot.h"
 #include "expect.h"

@@ -110,7 +110,7 @@ lawn_store_free(struct lawn_store *store)
     LAWN_ASSERT(memory.bytes == 0, "[J5] memory was lost");
 }
 
-/* Returns the memory for a payload outside: the size of its slot or block. */
+/* Returns the size of the slot or block for a payload outside the record. */
 static size_t
 size_outside(size_t size)
 {
@@ -224,8 +224,8 @@ room_inside(const struct lawn_store_record *record)
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
-/* Replaces the payload. The new one may be part of the old one. Returns 0 or an
- * error; then nothing has changed. */
+/* Replaces the payload. The new one may be part of the old one. Returns 0; or
+ * returns an error and changes nothing. */
 static int
 change_payload(struct lawn_store *store, struct lawn_store_record *record,
                const void *payload, size_t size)

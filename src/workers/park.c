@@ -33,8 +33,8 @@
 void
 lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until)
 {
-    /* The layout of this system call, from which struct timespec may differ on
-     * 32-bit systems. */
+    /* The struct that this system call expects. On 32-bit systems, struct
+     * timespec may differ from it. */
     struct {
         long seconds, nanoseconds;
     } time = {LONG_MAX, 0};

@@ -159,8 +159,8 @@ forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     LAWN_ASSERT(pushed, "a mailbox was closed too early");
     (void)pushed;
     /* Wake the worker whatever the deadline. Once MAIL is set, other threads
-     * may have started the timer with an earlier deadline, or wait for it,
-     * without posting it again. */
+     * may have started the timer with an earlier deadline, or wait for its
+     * release, without posting it again. */
     lawn__shard_wake(to, 0);
     if (LAWN_ATOMIC_LOAD(&shard->set->closing, LAWN_SEQ_CST) != 0) {
         /* The worker of that shard may have ended without seeing the mail. */

@@ -11,9 +11,9 @@
  *   DUE    the lawn fires the timer no later than at `when`
  *   LATE   the lawn fires the timer no later than `ttl` after this bit was set.
  *          Excludes DUE
- *   CLAIM  a thread is writing these fields for a start, and putting the timer
- *          into the mailbox if the start needs mail. No other thread changes
- *          the word
+ *   CLAIM  a thread is writing the fields of REQ for a start, and putting the
+ *          timer into the mailbox if the start needs mail. No other thread
+ *          changes the word
  *   The other bits are the number of its shard + 1, or 0 if it has none, and a
  *   version.
  *
@@ -60,11 +60,12 @@
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
  * set. The thread that set CLAIM ends the claim by a plain store. A timer
  * cannot both fire and be stopped [C1 C2]: both clear RUN, and only one
- * compare-and-swap succeeds. Threads do not wait for CLAIM to end: an operation
- * that finds it counts as done just before the start that is being written,
- * which overrides it. Two exceptions: lawn_workers_stop_sync() waits, and a
- * worker that finds a claimed timer in the mailbox retries in its next round.
- * The timer is put into the mailbox before the claim ends.
+ * compare-and-swap succeeds. A start or stop that finds a claim does not wait:
+ * it counts as done just before the start that is being written, and that start
+ * overrides it. lawn_workers_stop_sync() and the thread that clears the lawn
+ * wait for the claim to end. A worker that finds a claimed timer in the mailbox
+ * retries in its next round. The timer is put into the mailbox before the claim
+ * ends.
  *
  * Only a start may claim, and after the claim it cannot fail; operations that
  * find the claim rely on both. So a start by mail enters a gate first (gate.h).

@@ -170,8 +170,8 @@ lawn_worker_fd(struct lawn_worker *worker)
 #endif
 }
 
-/* Resets the wake-ups at the beginning of a turn, which sees all earlier
- * requests. */
+/* Resets the wake-ups at the beginning of a turn. The turn sees all changes
+ * that other threads made before these wake-ups. */
 static void
 clear_wakeups(struct lawn_worker *worker)
 {

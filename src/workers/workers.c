@@ -112,9 +112,9 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     return true;
 }
 
-/* Returns whether a start needs mail: the timer is not on the lawn of the right
- * shard, or the lawn may fire it too late. request->when must be based on a
- * time read after `seen`. */
+/* Returns whether a start on the timer's own shard needs mail: the timer is not
+ * on the lawn, or the lawn may fire it too late. request->when must be based on
+ * a time read after `seen`. */
 static bool
 needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
            const struct lawn_request *request)
@@ -395,7 +395,7 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, 1, LAWN_SEQ_CST);
     /* The worker releases the timer and then reads waiters: see
      * lawn__shard_notify_waiters(). */
-    /* A timer with flags has a shard. NOLINTNEXTLINE(clang-analyzer-*) */
+    /* shard is not NULL here. NOLINTNEXTLINE(clang-analyzer-*) */
     if (shard->set->asymmetric) {
         LAWN_FENCE_HEAVY();
     }

@@ -22,8 +22,8 @@
  *       wake, and their mailboxes contain no timer that is due earlier. While
  *       the worker is awake, or a shard is being handed over, wake_at is 0.
  *   M5  Timers are appended to a shard's blades in the order of their start
- *       times (shard->started is the latest), which are not after the lawn's
- *       clock. */
+ *       times. The latest start time is shard->started. It is not after the
+ *       lawn's clock. */
 #ifndef LAWN_WORKERS_INTERNAL_H
 #define LAWN_WORKERS_INTERNAL_H
 
@@ -42,8 +42,9 @@
 
 #include <pthread.h>
 
-/* Gates of a set, see gate.h, and how many of them a thread tries. The explorer
- * uses fewer, because each gate makes its schedules longer. */
+/* Gates of a set, see gate.h, and how many of them a thread tries.
+ * tests/explore/ uses fewer, because each gate lengthens the schedules of
+ * threads that it tests. */
 #if defined LAWN_EXPLORE
 #define LAWN_GATE_BITS 1
 #define LAWN_GATE_TRIES 2u
@@ -83,10 +84,11 @@ struct lawn_shard {
     struct lawn_worker *owner;
 
     /* Atomic. hand: the timer whose state the worker is changing, see state.h.
-     * firing: the timer whose callback or left() is running. waiters: number of
-     * threads that wait until the callback has returned, or until a timer is
-     * released. served: the word they wait on, incremented on both events. The
-     * worker changes the first two for each timer. */
+     * firing: the timer whose callback, or left() of lawn_workers_close(), is
+     * running. waiters: number of threads that wait until the callback has
+     * returned, or until a timer is released. served: the word they wait on,
+     * incremented on both events. The worker changes the first two for each
+     * timer. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *hand;
     struct lawn_workers_timer *firing;
     uint32_t waiters;
@@ -94,12 +96,14 @@ struct lawn_shard {
     uint32_t cleared; /* Atomic: the set is closed and the lawn is empty */
 
     /* Accessed by the worker only. next: the next shard of the worker, or of
-     * its arrivals. again: timers that were claimed when they were taken from
-     * the mailbox. started: start time of the latest start [M5]. */
+     * its arrivals. again: timers taken from the mailbox, to be retried in the
+     * next round: see accept_timer(). started: start time of the latest start
+     * [M5]. */
     struct lawn_shard *next;
     struct lawn_workers_timer *again;
     uint64_t started;
-    uint64_t limit; /* later timers do not fire, since the set is closed */
+    uint64_t limit; /* later timers do not fire; LAWN_NEVER until the set is
+                     * closed */
     /* Atomic: lawn_count() after the last round that fired all due timers. */
     LAWN_ATOMIC_U64 held;
 
