@@ -174,8 +174,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
              "operations start, stop, restart, idle and fire run in a loop; "
-             "the operation last replays the --trace once, and its last --n "
-             "events in the function play_last_block",
+             "the operation last replays the --trace once; the last --n events "
+             "are replayed by the function play_last_block",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

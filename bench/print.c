@@ -336,7 +336,7 @@ print_contender(FILE *out, const struct contender *contender)
         fprintf(out, ", %s", contender->version());
     }
     if (lines != 0) {
-        fprintf(out, "; %u lines", lines);
+        fprintf(out, "; %u lines of code", lines);
     }
     putc('\n', out);
     print_wrapped(out, 12, contender->about);

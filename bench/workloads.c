@@ -116,7 +116,7 @@ static const struct workload workloads_timers[] = {
         .name = "W10u",
         .title = "uniform",
         .imitates = "an attacker: a random TTL at each start",
-        .operation = "start (half of them restarts), including the firing",
+        .operation = "start or restart (half each), and firing of due timers",
         .parameters = "TTLs uniform in 1 to 2^20, or 6 n if that is less; "
                       "new at each start",
         .longest = UINT64_C(1) << 20,
@@ -127,7 +127,7 @@ static const struct workload workloads_timers[] = {
         .name = "W10l",
         .title = "lognormal",
         .imitates = "retransmission timeouts from measured round trips",
-        .operation = "start (half of them restarts), including the firing",
+        .operation = "start or restart (half each), and firing of due timers",
         .parameters = "TTLs lognormal, median 200, sigma 1, new at each start",
         .longest = UINT64_C(1) << 21,
         .ttls = random_ttls_lognormal,
@@ -137,7 +137,7 @@ static const struct workload workloads_timers[] = {
         .name = "W10b",
         .title = "backoff",
         .imitates = "retries with exponential back-off and full jitter",
-        .operation = "start (half of them restarts), including the firing",
+        .operation = "start or restart (half each), and firing of due timers",
         .parameters = "TTLs uniform in 1 to 2^k, k = 4 to 16 by attempt",
         .longest = UINT64_C(1) << 16,
         .ttls = random_ttls_backoff,
@@ -163,7 +163,7 @@ static const struct workload workloads_timers[] = {
         .imitates = "clients of a server that fails: all retry with "
                     "exponential back-off and jitter",
         .operation =
-            "firing, twice per timer; the first includes starting again",
+            "firing, twice per timer; the first firing includes a start",
         .parameters = "TTLs from 8 w to 9 w, then from 16 w to 18 w, where w "
                       "is n/64 ticks, but at least 64 and at most 65536",
         .longest = UINT64_C(1) << 21,

@@ -12,13 +12,13 @@ static const char *const overflow_words[] = {"evict", "pass", "fail", NULL};
 const struct options_spec filter_options_common[] = {
     {OPTION_TEXT("delimiter", "C", delimiter,
                  "one character that separates columns (\\t is a tab); "
-                 "default: runs of blanks",
+                 "default: runs of blanks and tabs",
                  "one character"),
      .letter = 'd'},
     {OPTION_FLAG(
         "json", json,
-        "input lines are JSON; write reports, counts and pairs as JSON; "
-        "implied by a JSON path")},
+        "input lines are JSON; write counts, reports, summaries and pairs as "
+        "JSON; implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
                  "take the time of each line (event time), a number or RFC "
                  "3339, from this column, JSON path or regex; lawn then never "
