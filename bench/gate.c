@@ -18,8 +18,9 @@
  *       per timer in addition to id and payload
  *
  *   B8  on two processors: two workers do at least 1.8 x as many local starts
- *       and stops as one worker; two other threads do at least 3 x as many with
- *       timers of two workers as with one lawn behind a mutex
+ *       and stops as one worker; two threads that are not workers do at least
+ *       3 x as many starts and stops of timers of two workers as of timers of
+ *       one lawn behind a mutex
  *
  *   B9  n = 10^6, W4 with t = n, and W12, one mow per tick: the slowest call
  *       takes at most 4 x as long as the slowest one of heap4, and each timer
@@ -54,7 +55,7 @@
 #define GATE_WORKLOADS "W1,W2,W3,W4,W5"
 #define GATE_T "1,20,1k,N"
 #define GATE_T_B5 100000u /* for B5 only */
-#define GATE_TOUCHED 512u /* B6: 8 * 8 + 448 */
+#define GATE_TOUCHED 512u /* B6: promise P8 of lawn.h, with a budget of 8 */
 #define GATE_SLOWEST 4    /* B9 */
 /* Long, so that a busy machine does not end a run of B9. */
 #define GATE_LIMIT UINT64_C(600000000000)

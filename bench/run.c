@@ -137,8 +137,8 @@ count_workers(const struct cell *cell)
     return cell->workload->uses_t ? (unsigned)cell->t : 1;
 }
 
-/* In a crew, each worker or starter uses n objects of its own, and n objects of
- * another worker. There are a few more for the benchmark itself. */
+/* For each worker of a crew there are n objects for the timers of a hand, n
+ * more for T3, and RUN_CREW_OWN: see workload_crew.c. */
 static uint64_t
 count_objects(const struct cell *cell)
 {

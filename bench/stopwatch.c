@@ -127,7 +127,7 @@ time_store_mow(void *self, uint64_t now, size_t budget, store_fire_fn *fire,
     uint64_t since = stopwatch_read();
     size_t fired = store_of(stopwatch.inner)->mow(self, now, budget, fire, arg);
 
-    /* Mows that only advance the time between other calls are not measured. */
+    /* Measured mows have a budget of 1 (S4). Others only advance the time. */
     if (budget == 1) {
         note_cycles(since);
     }

@@ -14,8 +14,8 @@
  * when all of these have fired. So all messages are included. The result is per
  * pair and hand. Work that a crew postpones until a timer is due is not
  * included, since no timer becomes due. An example is a timer that another
- * thread has stopped: a worker drops it when it becomes due. T6 includes all of
- * that.
+ * thread has stopped: a worker drops it when it becomes due. T6 measures timers
+ * that become due.
  *
  * After that, without measuring, some timers are left running until they fire,
  * and some remain. In the end each start must have had exactly one end, timer

@@ -59,8 +59,8 @@ struct crew_thread {
     uint64_t ended;
 };
 
-/* Counters of threads that have reached a point, and of timers. No thread
- * writes here while it starts and stops timers, except in T4 and T5. */
+/* The data that the threads share. No thread writes here while it starts and
+ * stops timers, except in T4 and T5. */
 struct crew_play {
     struct run *run;
     const struct crew *crew;

@@ -3,9 +3,9 @@
  * All timers are started (W1) and stopped (W2), started again and restarted at
  * random (W3). Some serve as request deadlines (W5). Then all are started
  * again, spread over the longest TTL, and fire and start again (W4). So later
- * stages run on a structure that has been in use, and the grid takes a fifth of
- * the time. A contender that is given up in a stage has no figures for later
- * stages.
+ * stages run on a structure that has been in use, and the five workloads take
+ * one life instead of five. A contender that is given up in a stage has no
+ * figures for later stages.
  */
 #include "workload.h"
 

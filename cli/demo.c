@@ -8,8 +8,8 @@
  * timer fires. A connection whose timer fires is started again.
  *
  * One thread does all the work and never sleeps: it reads the clock, mows, and
- * sends a batch of packets. A timer is therefore late by about one batch, and
- * the rate is the rate of one core with objects spread over memory.
+ * sends a batch of packets. A timer is therefore late by about one batch. The
+ * printed rates are those of one core with objects spread over memory.
  *
  * Each connection also stores its deadline independently of the lawn. The lawn
  * is checked against these deadlines only: a timer that fires before its stored

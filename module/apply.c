@@ -1,15 +1,16 @@
 /* apply.c - LAWN.APPLY: repeats a change that the master made, with its times.
  *
  *     ADD (id payload due ttl meta)+          DEL id+
- *     AT (id due ttl meta)+                   ends a lease of the event, too
+ *     AT (id due ttl meta)+                   moves events, ends their leases
  *     SET (id payload)+
  *     LEASE (id token made most end ttl owner)+
  *     CFG (setting value)+                    SINK kind to maxlen dead
  *     TOKEN n                                 issue no lower token
  *
- * Replicas and append-only files receive no other command. All arguments are
- * parsed before any change, so a malformed command changes nothing. Unknown ids
- * are skipped. The master has checked the limits of the key. O(arguments).
+ * Of the module's commands, replicas and append-only files receive only this
+ * one. All arguments are parsed before any change, so a malformed command
+ * changes nothing. Unknown ids are skipped. The master has checked the limits
+ * of the key. O(arguments).
  */
 #include "commands.h"
 

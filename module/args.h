@@ -11,7 +11,7 @@
 
 #include "queue.h"
 
-/* The latest due time: twice the limit of times, delays and periods. */
+/* The latest due time: QUEUE_TIME_MAX plus a delay of QUEUE_TIME_MAX. */
 #define ARGS_DUE_MAX (UINT64_C(1) << 54)
 /* Limit of counts and settings: the largest integer of a reply. */
 #define ARGS_COUNT_MAX ((uint64_t)INT64_MAX)

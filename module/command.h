@@ -22,8 +22,8 @@ struct call {
     struct queue *queue; /* NULL: the key does not exist */
     /* the queue may have become idle, or its next event may differ */
     bool changed;
-    /* a pause ended, or the sink or replicated settings were set: the next
-     * event must be searched, and may have been due for long */
+    /* a pause ended, the sink was set, or LAWN.APPLY changed settings: events
+     * may have become due meanwhile, so the next one is searched for */
     bool resumed;
     /* replicated by a master, which has woken its waiting clients */
     bool applied;

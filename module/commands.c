@@ -20,8 +20,8 @@ struct commands_tokens commands_tokens;
  * may take a search, so that is done only if no wake-up is set.
  *
  * On a master, clients are notified of due events without a wake-up. So the
- * first event that is not yet due counts. If more events are due than a batch
- * contains, the result is the time of a due event, and the key is processed
+ * first event that is not yet due counts. If more than lawn.max-batch events
+ * are due, the result is the time of a due event, and the key is processed
  * again at once. On a replica due events count, too: no client has been
  * notified, and the replica may become a master. */
 static uint64_t

@@ -96,12 +96,12 @@ struct commands_at {
 void commands_at_words(const struct queue_event *event, struct commands_at *at,
                        struct bytes words[REPLICATION_AT_WORDS]);
 
-/* The last four bits of the tokens that this server issues differ from those of
- * the last token received from a master or a file, and change when a token with
- * other last bits is received. So a promoted replica issues no token that its
- * old master issues, if the last token that it received was from that master.
- * Otherwise the last bits of the two are equal with a probability of at most
- * 1/15. */
+/* The last four bits of the tokens that this server issues are those of the
+ * last token received from a master or a file, plus a constant random number
+ * from 1 to 15, modulo 16. They are random if none was received. So a promoted
+ * replica issues no token that its old master issues, if the last token that it
+ * received was from that master. Otherwise the last bits of these two servers
+ * are equal with a probability of at most 1/15. */
 #define COMMANDS_TOKEN_STEP 16u
 /* The number of tokens of one millisecond. */
 #define COMMANDS_TOKENS UINT64_C(1024)

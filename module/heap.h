@@ -64,9 +64,9 @@ bool heap_each(const struct heap *heap, heap_visit_fn *visit, void *arg);
 
 void heap_clear(struct heap *heap);
 
-/* Lets the caller move the list of chunks if event is NULL; otherwise the chunk
- * whose first event is `event`, if there is one. So calling this for all events
- * covers all chunks. See queue_defrag(). */
+/* Lets the caller move the list of chunks if event is NULL. Otherwise lets the
+ * caller move a chunk if `event` is the first event in it. So calling this for
+ * all events covers all chunks. See queue_defrag(). */
 void heap_defrag(struct heap *heap, const struct event *event,
                  queue_moved_fn *moved, void *arg);
 

@@ -103,8 +103,8 @@ struct queue_event {
     struct queue_lease lease;
 };
 
-/* Returns the state of an event at a time. Once an event is neither leased nor
- * has tries left, it is dead until it is moved, replaced or removed. */
+/* Returns the state of an event at a time. An event that is not leased and has
+ * no tries left is dead until it is moved, replaced or removed. */
 enum queue_state { QUEUE_WAITING, QUEUE_DUE, QUEUE_LEASED, QUEUE_DEAD };
 enum queue_state queue_state_at(const struct queue_event *event, uint64_t now);
 
@@ -176,8 +176,8 @@ struct queue *queue_copy(const struct queue *queue);
 void queue_set_now(struct queue *queue, uint64_t now);
 uint64_t queue_now(const struct queue *queue);
 /* Returns the time at which the next event is due or was due, or a lease ends;
- * LAWN_NEVER if there is none. Dead events do not count. O(1); if the earliest
- * event was removed, O(delays with events due soon after it). */
+ * LAWN_NEVER if there is none. Dead events do not count. O(1), except after the
+ * earliest event was removed: see lawn_next_exact(). */
 uint64_t queue_next(struct queue *queue);
 
 /* SIZES. queue_bytes() is all memory of the queue; queue_data() the size of ids
@@ -299,8 +299,9 @@ bool queue_restore(struct queue *queue, uint64_t first, uint64_t now);
 /* An iteration that tolerates changes between calls. From cursor 0 on, visits
  * at least count events unless it reaches the end, and returns the next cursor,
  * 0 at the end. Events that exist during the whole iteration are visited once.
- * If visit returns false, the call ends after the other events whose hashes
- * begin alike, usually none. Cursors are below 2^32. O(count + 126). */
+ * If visit returns false, the call ends after visiting the other events of the
+ * same cursor, usually none. Cursors are below 2^32. O(count + events in a
+ * segment of the table). */
 uint64_t queue_scan(const struct queue *queue, uint64_t cursor, size_t count,
                     queue_visit_fn *visit, void *arg);
 

@@ -33,9 +33,9 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. The lawn accepts no deadline before the
- * position of its mows. That position is neither after `then` nor after the
- * next deadline, so `mown` is set to the earlier of the two. */
+ * time. `left`: more events may be due. The lawn accepts no deadline before its
+ * mowed time: see lawn_start_as(). The mowed time is at most `then` and at most
+ * the next deadline. So `mown` is set to the earlier of these two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {

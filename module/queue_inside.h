@@ -155,7 +155,7 @@ queue_event_due(const struct queue_event *as)
 struct event *queue_event_create(struct queue *queue,
                                  const struct queue_event *like);
 
-/* Fills *out from an event; both TTLs are 0. */
+/* Fills *out from an event; ttl and lease.ttl are 0. */
 void queue_event_read(const struct event *event, struct queue_event *out);
 
 /* queue_sink_moved() corrects the pointers into the memory of the sink after it

@@ -66,7 +66,8 @@ queue_reserve_leases(struct queue *queue)
                                queue->waiting.mown);
 }
 
-/* Only an event with a lease needs memory besides its block. */
+/* Only an event with a lease requires memory besides its block. An event for
+ * which a heap has no room is placed elsewhere. */
 bool
 queue_reserve_place(struct queue *queue, const struct queue_event *as)
 {

@@ -26,9 +26,9 @@ host_block(struct host *host, uint64_t ms)
     return true;
 }
 
-/* While writes are paused, the server runs no new calls, but it may run the
- * call of a client that a tick unblocked, and would abort if that call
- * replicated anything. */
+/* While writes are paused, the server postpones new write commands. But it may
+ * run the call of a client that a tick unblocked. The server would abort if
+ * that call replicated anything. */
 bool
 host_frozen(struct host *host)
 {

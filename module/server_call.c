@@ -55,8 +55,8 @@ open_key(struct host *host)
     return false;
 }
 
-/* Reports the positions of the keys: in a cluster they must be in the same
- * slot, and servers do not find several keys from the key specs. */
+/* Reports the positions of the keys, which must be in one slot of a cluster.
+ * Clusters do not find several keys by the key specs. */
 static void
 report_key_positions(const struct command *command, RedisModuleCtx *ctx,
                      RedisModuleString **argv, int argc)

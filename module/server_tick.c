@@ -112,8 +112,8 @@ serve(struct key_visit *visit, struct queue *queue)
     if (waits) {
         waiters_signal(visit->ctx, visit->name);
     }
-    /* The key's time may be ahead of the clock: events that are due by it are
-     * due now. */
+    /* The key's time may be ahead of the clock. Events due by the key's time
+     * are due now. */
     uint64_t coming = queue_next_waiting(queue);
     if (coming <= visit->times.now) {
         coming = visit->times.wall;
@@ -176,7 +176,7 @@ set_next(uint64_t now, bool left)
     if (left) {
         wakeup_set(REGISTRY_AT_ONCE);
     } else if (registry_next() <= now) {
-        /* The key cannot be removed from the registry now. Do not retry at
+        /* A due key could not be removed from the registry. Do not retry at
          * once. */
         wakeup_set_in(1);
     } else {

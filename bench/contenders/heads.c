@@ -2,8 +2,8 @@
  *
  * The time of a queue in the heap is never later than its head's deadline:
  * starts append after the head. A stop of the head leaves the time too early,
- * which is corrected when the queue reaches the top. So only the top of the
- * heap ever changes, and a queue need not know its place. Start and stop are
+ * which is corrected when the queue reaches the top. So only the time of the
+ * top ever changes, and a queue need not know its place. Start and stop are
  * O(1), O(log TTLs) for the first timer of a TTL; firing is O(log TTLs).
  */
 #include "all.h"

@@ -7,8 +7,8 @@
 
 /* Processes a line that was read. In event time, advances the clock first.
  * Passes the line to the verb, or keeps it in the store `early` until the clock
- * reaches its time. Counts the line. Returns false if the filter stopped before
- * that; then the line is neither taken nor counted. */
+ * reaches its time. Counts the line. Returns false if the filter stopped and
+ * did not take the line; then the line is not counted. */
 bool intake_line(struct filter *filter, unsigned side,
                  const struct input_line *line);
 

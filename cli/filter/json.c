@@ -27,7 +27,8 @@
 #include <emmintrin.h>
 #endif
 
-/* The value of a path may be a container one level below its last step. */
+/* The size of arrays indexed by depth: the value of a path with JSON_STEPS_MAX
+ * steps may be a container at depth JSON_STEPS_MAX + 1. */
 #define JSON_WATCHED (JSON_STEPS_MAX + 2)
 
 /* The arrays are indexed by depth; [1] is the outermost container. */

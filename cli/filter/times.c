@@ -1,9 +1,10 @@
 /* times.c - times and durations in lines: see times.h.
  *
  * A decimal number is a sequence of digits with a point; unit and exponent only
- * move the point. The digits before it are then the nanoseconds, so nothing is
- * rounded. Numbers without an exponent and with up to 19 digits before the
- * point, nearly all numbers, take a shorter path with the same result.
+ * move the point. The digits before the point are then the nanoseconds; the
+ * digits after it are ignored. Numbers without an exponent and with up to 19
+ * digits before the point, nearly all numbers, take a shorter path with the
+ * same result.
  *
  * Dates are Gregorian, and computed with years that start in March: then the
  * leap day is the last day of the year.

@@ -12,8 +12,8 @@
  * meta-kv: the "kvcache" traces of https://github.com/facebook/CacheLib. A
  * header names the columns, with the names of columnTable_ in
  * cachelib/cachebench/workload/KVReplayGenerator.h; their order and number
- * differ between releases. The operations are those known there; unknown
- * operations are skipped there and here.
+ * differ between releases. The operations are those of that file. Unknown
+ * operations are skipped, as in CacheLib.
  */
 #include "options.h"
 #include "request.h"

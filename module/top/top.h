@@ -129,7 +129,7 @@ struct top_figures {
     uint64_t at;
 };
 
-/* A command without a reply; most are not about a queue. */
+/* A command that was not answered yet; queue is NULL if it is not about one. */
 struct top_asked {
     enum top_question {
         TOP_ASK_AUTH,
