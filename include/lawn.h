@@ -1,12 +1,11 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
  * A lawn is a set of timers. The memory of each timer belongs to the caller.
- * The TTL of a timer is the time from its start to its deadline, as passed to
- * lawn_start(); lawn_set_resolution() may round the deadline, but not the TTL.
- * A timer is running from its start until it fires or is stopped; otherwise it
- * is idle. A mow, which is a call of lawn_mow(), fires due timers: it calls a
- * callback for each running timer whose deadline has been reached. lawn(7)
- * describes when to use a lawn.
+ * The TTL of a timer is the time from its start to its deadline, before the
+ * deadline is rounded, see lawn_set_resolution(). A timer is running from its
+ * start until it fires or is stopped; otherwise it is idle. A mow, which is a
+ * call of lawn_mow(), fires due timers: it calls a callback for each running
+ * timer whose deadline has been reached. lawn(7) describes when to use a lawn.
  *
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
@@ -143,8 +142,8 @@ struct lawn_options {
      * is above 1, the lawn uses blades from the first start. Otherwise it
      * begins to use them when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - At least about four timers per TTL are running. If there are more
-     *     than 512 TTLs, at least about 512 per TTL must be running. */
+     *   - At least about four timers per TTL are running. With more than 512
+     *     TTLs, four are not enough: about 512 timers per TTL are needed. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -233,8 +232,8 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * of them, in the order of P4. Returns the number of timers fired, or budget if
  * the mow reached the limit described below. If the result is less than budget
  * and no callback called lawn_halt(), no due timer remains [P2]. Otherwise the
- * remaining due timers fire first in the next mow. O(1) if there is nothing to
- * fire or move.
+ * remaining due timers fire first in the next mow. O(1) if no timer is due and
+ * no index entry is moved.
  *
  * A mow also moves entries of the index. Unless budget is SIZE_MAX, it
  * processes at most 8 * budget + 448 timers and entries [P8]. A mow that
@@ -272,12 +271,12 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * With a resolution of 1, a lawn may stop using blades. It does so if most
- * starts find no blade, or if there are few timers per TTL. If options.blades
- * is set, the second case also requires that most starts find no blade of their
- * TTL. The lawn decides this only after at least 1,024 starts since the last
- * call of this function. So if a program calls this function every few hundred
- * starts, the lawn does not stop using blades. */
+ * With a resolution of 1, a lawn may stop using blades. It does so (a) if most
+ * starts find neither a blade of their TTL nor a free one, or (b) if there are
+ * few timers per TTL. If options.blades is set, (b) also requires that most
+ * starts find no blade of their TTL. The lawn decides this only after at least
+ * 1,024 starts since the last call of this function. So if a program calls this
+ * function every few hundred starts, the lawn does not stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -288,11 +287,11 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * last call.
  *
  * A program that sleeps until the returned time and then mows never wakes too
- * late. Each time the timers with the earliest deadline were stopped, it may
- * wake too early, but only a few times. It does not wake twice for the same
- * time: after a mow that left no due timer, the returned time is later than the
- * argument now of that mow. Exceptions: lawn_start_as() and starts at the last
- * tick can make a timer due at once. */
+ * late. After the timers with the earliest deadline were stopped, it may wake
+ * too early a few times. It does not wake twice for the same time: after a mow
+ * that left no due timer, the returned time is later than the argument now of
+ * that mow. Exceptions: lawn_start_as() and starts at the last tick can make a
+ * timer due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if

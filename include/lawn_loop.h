@@ -105,11 +105,10 @@
  * timer waits for the next turn [L5]. Until then it has a new deadline, which
  * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
  * field due of struct lawn_loop_timer has the exact time of the period. The new
- * deadline is:
- *   - For the first 16 such timers of a turn: lawn_loop_now() at the end of the
- *     turn. So they fire in the next turn even if the clock does not advance.
- *   - For others: one tick after lawn_loop_now() at the start of their
- *     callback. So they wait until the clock advances.
+ * deadline is one tick after lawn_loop_now() at the start of the callback. For
+ * the first 16 such timers of a turn, the end of the turn sets the deadline to
+ * lawn_loop_now(). So these timers fire in the next turn even if the clock does
+ * not advance; the others wait until it advances.
  *
  * THREADS
  *

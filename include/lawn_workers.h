@@ -44,13 +44,14 @@
  *
  * ROUTING
  *
- * Routing by owner (default) assigns a started timer to a worker as follows;
- * lawn_workers_start_on() assigns it to the given worker instead:
+ * Routing by owner (default) assigns a started timer to a worker as follows:
  *   - A timer that is running or firing stays on its worker. After a stop by
  *     another thread, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
  *     thread is not a worker, the timer returns to its previous worker; for a
  *     first start the workers are chosen in turn.
+ *
+ * lawn_workers_start_on() assigns the timer to the given worker instead.
  *
  * Routing by TTL, as in the paper "Timer Lawn": all timers with the same TTL
  * are assigned to the same worker.
@@ -97,8 +98,8 @@
  *   C7  Wake-ups: no wake-up is lost; a burst of messages wakes a worker once;
  *       a start by another thread wakes a sleeping worker in exactly two cases:
  *       (a) the start posts a message to this worker, and the timer is due
- *       before the worker would wake; (b) another worker moves the timer to
- *       this one.
+ *       before the worker would wake; (b) the timer moves from another worker
+ *       to this one, whatever its deadline.
  *   C8  Changing workers: adding and removing workers loses no timer, and a
  *       shard changes its worker only between two turns.
  *   C9  Floods: a turn takes at most options.budget messages before it fires
@@ -367,9 +368,9 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
  * start with a deadline is routed by owner; if this selects a worker without a
- * shard, the workers are chosen in turn. Returns 0, or -ESHUTDOWN if the set is
- * closed; then nothing changes. O(1), apart from the exceptions to C5 and
- * C6. */
+ * shard, the timer is assigned to the next shard in turn. Returns 0, or
+ * -ESHUTDOWN if the set is closed; then nothing changes. O(1), apart from the
+ * exceptions to C5 and C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
