@@ -57,9 +57,9 @@ static const struct workload workloads_timers[] = {
         .imitates = "request deadlines next to idle connections: 99.9 % are "
                     "stopped soon after they were started",
         .operation = "start and stop",
-        .parameters = "n/2 timers run all the time; n/2 objects serve as "
-                      "requests in random order, each stopped 256 requests "
-                      "later; 1000 per tick",
+        .parameters = "n/2 timers run all the time; n/2 others are started in "
+                      "random order, and each is stopped 256 starts later; "
+                      "1000 starts per tick",
         .uses_t = true,
         .stage = LIFE_DEADLINES,
         .first = LIFE_DEADLINES,

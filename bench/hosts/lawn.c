@@ -89,8 +89,9 @@ const struct host lawn_host_coarse = {
     .face = {.abi = CONTENDER_ABI,
              .name = "lawn-coarse",
              .title = "Lawn's own loop, coarse",
-             .about = "The same, but TTLs count from the time of the round, as "
-                      "in other loops, in whole milliseconds.",
+             .about = "The same, but as in other loops, TTLs count from the "
+                      "time of the round, and deadlines are rounded up to "
+                      "milliseconds.",
              .kind = CONTENDER_OURS,
              .flags = CONTENDER_HOST | CONTENDER_EXACT,
              .node = sizeof(struct lawn_loop_timer),

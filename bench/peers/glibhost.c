@@ -146,8 +146,9 @@ static const struct host own = {
     .face = {.abi = CONTENDER_ABI,
              .name = "glib",
              .title = "GLib",
-             .about = "A GSource for each timer, kept and set by "
-                      "g_source_set_ready_time(); each round looks at all.",
+             .about = "A GSource for each timer, created by its first start "
+                      "and set by g_source_set_ready_time(); each round looks "
+                      "at all.",
              .kind = CONTENDER_PEER,
              .flags = CONTENDER_HOST | CONTENDER_EXACT,
              .node = sizeof(GSource *),
