@@ -1,7 +1,7 @@
 /* decimal.h - parses decimal digits into unsigned numbers without overflow.
  *
- * Signs, decimal points, units and leading zeros are the caller's task. The
- * tool and the module use this file; the library does not.
+ * Leading zeros are accepted. Signs, decimal points and units are the caller's
+ * task. The tool and the module use this file; the library does not.
  */
 #ifndef LAWN_BASE_DECIMAL_H
 #define LAWN_BASE_DECIMAL_H

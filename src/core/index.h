@@ -10,10 +10,10 @@
  *     level 1  [ current slot ][  next slot   ]... 16 slots of 8 ticks
  *              |<-- 8 ticks ->||<-- 8 ticks ->|
  *
- * The base follows the clock; no time in the index is before the base. A level
- * uses its slots in turn: those of the half that contains the base, and those
- * of the next half. A time is inserted at the lowest level that reaches it. Let
- * X be a slot of a higher level. Once the base is in the slot before X, the
+ * The base follows the clock; no time in the index is before the base. The
+ * slots of a level form a ring. A level reaches the times from the base to the
+ * end of the next half. A time is inserted at the lowest level that reaches it.
+ * Let X be a slot of a higher level. Once the base is in the slot before X, the
  * level below reaches all of X. From then on, X gets no new times, only
  * unqueued timers from a slot of a still higher level that is being opened
  * [I4]. A mow opens X: it moves the entries down, if possible a few at a time
@@ -37,7 +37,7 @@
 
 struct lawn_blade;
 
-/* log2 of the number of slots per level. */
+/* Values of slot_bits, log2 of the number of slots per level. */
 #define LAWN_INDEX_BITS_MIN 4u
 #define LAWN_INDEX_BITS_MAX 8u
 #define LAWN_INDEX_BITS_DEFAULT 8u
@@ -79,8 +79,8 @@ struct lawn_index {
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
     uint32_t list_shift; /* 32 - list_bits */
-    uint8_t level[64]; /* [i]: the lowest level that reaches all distances with
-                        * highest bit i, wherever the base is */
+    uint8_t level[64];   /* [i]: the lowest level that reaches all times before
+                          * base + 2^(i + 1), wherever the base is */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1]; /* [L]: the first time after the
                                                 * slots of level L - 1; [0] is
                                                 * 0 */

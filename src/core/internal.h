@@ -6,9 +6,9 @@
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
- *        by the order of their starts. None of them would be due after a timer
- *        started now with the blade's TTL, unless lawn->now is before
- *        lawn->settled.
+ *        by the order of their starts. No deadline on the blade is after that
+ *        of a timer started now with the blade's TTL, unless lawn->now is
+ *        before lawn->settled.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
  *        after the first timer's deadline. Because lawn_stop() does not

@@ -131,7 +131,7 @@ prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     mowing->work -= ahead;
 }
 
-/* Accounts for processed entries that are not fired. */
+/* Accounts for entries that were processed without firing a timer. */
 static inline void
 use_work(struct lawn_mowing *mowing, size_t entries)
 {
@@ -439,7 +439,8 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
 }
 
 /* Opens slots that will be needed soon: on each level the slot of the base
- * and the next one. If the work does not suffice, the next mow continues. */
+ * and the next one. If it reaches its limit of entries, the next mow
+ * continues. */
 LAWN_NOINLINE static void
 prepare_slots(struct lawn_mowing *mowing)
 {

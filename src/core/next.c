@@ -6,9 +6,10 @@
  * LAWN_NEXT_LOOKS entries. If entries remain unexamined, the result is a time
  * that no deadline precedes. lawn_next_exact() has no limit.
  *
- * Within the same limit, lawn_next_timer() returns a timer that may fire first
- * according to P4. So even if the front queue is a blade, it searches the
- * unqueued timers first, like lawn_mow().
+ * lawn_next_timer() returns a timer that may fire first according to P4, or, if
+ * it reaches the same limit, the earliest timer that it found. So even if the
+ * front queue is a blade, it searches the unqueued timers first, like
+ * lawn_mow().
  */
 #include "internal.h"
 

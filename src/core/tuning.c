@@ -26,8 +26,8 @@
 #define LAWN_TUNING_MANY 65536u
 #endif
 /* Blades pay with at least DEPTH timers per TTL; with more than SPREAD TTLs,
- * only with at least SPREAD timers per TTL. With fewer, the blades take the
- * cache from the slots of the index. */
+ * only with at least SPREAD timers per TTL. With fewer timers, the blades evict
+ * the slots of the index from the cache. */
 #define LAWN_TUNING_DEPTH 4u
 #define LAWN_TUNING_SPREAD 512u
 
@@ -139,10 +139,10 @@ do_blades_pay(uint64_t timers, uint64_t ttls)
 }
 
 /* Returns whether the blades should be given up. With fewer than `patience`
- * misses: if there are few timers, unless options.blades was set. Otherwise: if
- * most starts found neither a blade of their TTL nor a free one; or if most
- * found no blade of their TTL, and there are few timers. Restarts are among the
- * misses, but not among the starts. */
+ * misses, that is the case if there are few timers and options.blades is not
+ * set. With more misses, it is the case if most starts found neither a blade of
+ * their TTL nor a free one; or if most found no blade of their TTL, and there
+ * are few timers. Restarts are among the misses, but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {

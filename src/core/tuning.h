@@ -10,13 +10,14 @@
  *
  * A lawn begins bypassed; or plain, if options.blades is set.
  *
- * While the blades are bypassed, some starts are sampled. A sampled TTL gets a
- * blade, but the timer does not use it. The lawn uses the blades if most
- * samples have a TTL with a blade and at least four timers per TTL are running
- * (512 per TTL if there are more than 512 TTLs). It gives the blades up in two
- * cases: most starts find neither a blade of their TTL nor a free one; or fewer
- * than half of that number of timers are running. If options.blades is set, the
- * second case requires that most starts find no blade of their TTL.
+ * While the blades are bypassed, some starts are sampled. A sample whose TTL
+ * already has a blade is a hit. Otherwise the TTL gets a blade, but the timer
+ * does not use it. The lawn uses the blades if most samples are hits and at
+ * least four timers per TTL are running (512 per TTL if there are more than 512
+ * TTLs). It gives the blades up if fewer than half as many timers per TTL are
+ * running; if options.blades is set, most starts must also find no blade of
+ * their TTL. It also gives them up if most starts find neither a blade of their
+ * TTL nor a free one.
  *
  * The mode changes when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
@@ -36,8 +37,8 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;        /* starts of idle timers when lawn->starts is 0 */
-    uint64_t misses;        /* all misses when lawn->misses is 0 */
+    uint64_t starts;        /* starts of idle timers, minus lawn->starts */
+    uint64_t misses;        /* all misses, minus lawn->misses */
     uint64_t seen_starts;   /* starts of idle timers when the count began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */

@@ -1,7 +1,7 @@
 /* memory.c - the memory of a store: see memory.h.
  *
- * A block that is not mapped is aligned within memory of the allocator. The
- * byte before the block is its offset there. */
+ * A block that is not mapped begins at a cache line within an allocation. The
+ * byte before the block contains its offset in the allocation. */
 #define _DEFAULT_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "memory.h"
 

@@ -1,4 +1,4 @@
-/* record.h - a stored timer: one or two slots.
+/* record.h - a stored timer in its slot.
  *
  *     | timer 24 | ttl 8 | payload's size and flags 4 | id's size 2 | place 2 |
  *     | id, padded to a multiple of 8 | payload, or a pointer to it           |

@@ -96,8 +96,8 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     end->used--;
     bucket->entry[entry] = end->entry[end->used];
     bucket->tag[entry] = end->tag[end->used];
-    /* A chained bucket never has a single entry: move that entry to the
-     * previous bucket. */
+    /* A chained bucket must not have a single entry: move it to the previous
+     * bucket. */
     if (before != NULL && end->used == 1) {
         before->entry[before->used] = end->entry[0];
         before->tag[before->used] = end->tag[0];

@@ -17,14 +17,14 @@
  * gate++ and gate-- a start never blocks and cannot be canceled. It is enough
  * that close sees each gate empty once.
  *
- * A thread owns one gate of each set and counts there without atomic additions.
- * The owner is identified by the address of a thread-local word. No thread
- * releases its gates when it ends. But a new thread that gets the memory of an
- * ended one inherits its gates. It sees their counts, because the reuse of the
- * memory is ordered after the end of the old thread. A thread tries only a few
- * gates. If other threads, running or ended, own all of these, or without
- * LAWN_FENCE_HEAVY, a thread uses a shared word and sequentially consistent
- * atomic additions. */
+ * A thread owns at most one gate of each set, and counts there without atomic
+ * additions. The owner is identified by the address of a thread-local word. No
+ * thread releases its gates when it ends. But a new thread that gets the memory
+ * of an ended one inherits its gates. It sees their counts, because the reuse
+ * of the memory is ordered after the end of the old thread. A thread tries only
+ * a few gates. If other threads, running or ended, own all of these, the thread
+ * uses a shared word and sequentially consistent atomic additions. Without
+ * LAWN_FENCE_HEAVY, all threads do so. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 

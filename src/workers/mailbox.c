@@ -32,7 +32,8 @@ lawn__mailbox_empty(struct lawn_mailbox *box)
     return lawn__mailbox_done(box) && (head == NULL || head == &closed_mark);
 }
 
-/* A load of an empty head leaves the cache line with the producers. */
+/* Loads the head first: an exchange of an empty head would take the cache line
+ * from the producers. */
 static void
 take_all(struct lawn_mailbox *box)
 {

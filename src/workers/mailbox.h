@@ -9,10 +9,10 @@
  *
  * Memory order: the compare-and-swap of a push is a release of timer->next and
  * of everything that the producer wrote to the timer. The exchange of the
- * consumer is an acquire. It synchronizes with all timers of the list, since
- * the earlier compare-and-swaps of the same word form one release sequence. No
- * thread pops a single timer, so the ABA problem does not occur. Both
- * operations are also sequentially consistent, as required when the worker
+ * consumer is an acquire. It synchronizes with the pushes of all timers of the
+ * list, since the earlier compare-and-swaps of the same word form one release
+ * sequence. No thread pops a single timer, so the ABA problem does not occur.
+ * Both operations are also sequentially consistent, as required when the worker
  * falls asleep: see announce_sleep(). */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H

@@ -4,8 +4,8 @@
 
 #include "state.h"
 
-/* A timer may fire late by up to 1/1024 of its TTL if it can then be on a
- * blade. */
+/* A timer may fire late by up to 1/1024 of its TTL if that allows appending it
+ * to a blade: see is_overtaken(). */
 #define LAWN_SHARD_LATE_BITS 10
 
 struct lawn_shard *
@@ -132,8 +132,8 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                   round_deadline(shard, deadline));
 }
 
-/* Moves a timer to the shard on which it was started. Returns false if the word
- * is no longer *seen. */
+/* Moves a timer to the shard of the request. Returns false if the word is no
+ * longer *seen. */
 static bool
 forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
               uint64_t *seen, const struct lawn_request *request)

@@ -47,9 +47,9 @@
  *   so the new TTL also begins later than the previous one. The word becomes
  *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
  *   with its new deadline. Most restarts by other threads are of this kind.
- *   This requires that a timer with LAWN and without MAIL is on the lawn. So a
- *   thread that removes it from the lawn, and then finds that the word has
- *   changed, must put it back.
+ *   A start without mail requires that a timer with LAWN and without MAIL is on
+ *   the lawn. So a thread that removes it from the lawn, and then finds that
+ *   the word has changed, must put it back.
  *
  *   RUN LAWN MAIL without REQ: a local start was done after the start in the
  *   mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires

@@ -243,8 +243,8 @@ current_worker(const struct lawn_workers *set)
     return self != NULL && self->set == set ? self : NULL;
 }
 
-/* The fast path: the timer runs, or was free, on the first shard of the calling
- * worker. */
+/* The fast path: the timer's shard is the worker's fast_shard, and the timer
+ * runs or is free. */
 static inline bool
 start_fast(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t ttl)
@@ -401,8 +401,9 @@ wait_for_release(struct lawn_shard *shard,
     }
     uint64_t state = LAWN_ATOMIC_LOAD(&timer->state, LAWN_SEQ_CST);
     /* recalled: the timer is in the mailbox to be released, see
-     * request_release(). Otherwise other threads have started and stopped it
-     * meanwhile, and this shard's worker might not wake this thread. */
+     * request_release(). Otherwise sleep only while its callback is running:
+     * other threads may have started and stopped the timer meanwhile, and this
+     * shard's worker might not wake this thread. */
     bool recalled =
         (state & (LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
                   LAWN_STATE_CLAIM | LAWN_STATE_SHARD_MASK)) ==

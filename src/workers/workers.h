@@ -158,9 +158,9 @@ struct lawn_worker {
     /* Accessed by the thread only. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* start_shard, if timers that the thread starts go directly to its lawn:
-     * the worker runs it, timers are routed by owner, and now is not stale.
-     * Otherwise NULL. */
+    /* start_shard, if the worker runs that shard, timers are routed by owner,
+     * and now is not stale; otherwise NULL. Timers that the thread starts go
+     * directly to the lawn of fast_shard. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
