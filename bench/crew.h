@@ -10,7 +10,7 @@
  *
  * TIME is CLOCK_MONOTONIC in nanoseconds. For all crews, a local start counts
  * from the time at which the worker's last turn began and reads no clock, as in
- * any event loop; start_on() reads the clock in the calling thread each time.
+ * libuv; start_on() reads the clock in the calling thread each time.
  *
  * Timers are objects as in contender.h. Two threads never use a timer at once,
  * except that it may fire meanwhile. No timer is started while it runs.

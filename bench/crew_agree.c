@@ -2,7 +2,7 @@
  *
  * Two workers and a thread that is not a worker run the same short script, each
  * on its own objects. In a second run the workers serve, and only the other
- * thread acts. The script decides for each object that it fires, is stopped, or
+ * thread acts. The script decides whether an object fires, is stopped or
  * remains. The clock is real: no timer may fire early. When the timer that was
  * started last and is due last has fired, all others must have fired. */
 #include "crew_agree.h"
@@ -140,8 +140,9 @@ stop_object(struct agree_thread *thread, size_t i, bool was)
     }
 }
 
-/* Runs the script. Each object is stopped several times, and finally as its
- * fate requires; the first object of a thread fires last. */
+/* Runs the script. Some objects are first started and stopped once. Then each
+ * is started and ends as its fate requires. The first object of a thread fires
+ * last. */
 static void
 act(struct agree_thread *thread)
 {

@@ -24,8 +24,8 @@ extern const char *const loop_names[LOOP_OPERATIONS + 1];
 uint64_t loop_run(const struct contender *contender,
                   enum loop_operation operation, uint64_t n);
 
-/* Replays the loaded trace (replay.h), the last events of it in a separate
- * block. Returns the number of these events; 0 on failure. */
+/* Replays the loaded trace (replay.h), the last events of it in a function that
+ * callgrind counts. Returns the number of these events; 0 on failure. */
 uint64_t loop_run_last(const struct contender *contender, uint64_t events);
 
 /* Returns the instructions per operation that callgrind counts for a loop_run()

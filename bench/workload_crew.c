@@ -11,11 +11,11 @@
  * Time is measured from when the first hand begins, after each timer has been
  * started once, until the last hand has ended. If hands post messages, the last
  * hand posts one more timer to each worker, with a TTL of 0, and the time ends
- * when all of these have fired. So all messages are included. The result is per
- * pair and hand. Work that a crew postpones until a timer is due is not
- * included, since no timer becomes due. An example is a timer that another
- * thread has stopped: a worker drops it when it becomes due. T6 measures timers
- * that become due.
+ * when all of these have fired. So all messages are included. The result is the
+ * time divided by the pairs of one hand. Work that a crew postpones until a
+ * timer is due is not included, since no timer becomes due. An example is a
+ * timer that another thread has stopped: a worker drops it when it becomes due.
+ * T6 measures timers that become due.
  *
  * After that, without measuring, some timers are left running until they fire,
  * and some remain. In the end each start must have had exactly one end, timer

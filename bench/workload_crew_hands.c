@@ -276,10 +276,11 @@ crew_ended(struct crew_play *play)
             (!play->posts || CREW_GET(play->last) == play->workers));
 }
 
-/* Runs until the system has assigned a processor to each thread and each timer
- * was started twice, unless few operations were requested. In T6 the number of
- * operations does not depend on the time: timers of the warm-up fire, too, and
- * the checksum of the fired timers must be the same for all crews. */
+/* Runs at least for CREW_WARM, so that the system assigns a processor to each
+ * thread, and until each timer was started twice. With --quick, runs only a
+ * part of the pairs. In T6 the number of operations does not depend on the
+ * time: timers of the warm-up fire, too, and the checksum of the fired timers
+ * must be the same for all crews. */
 static void
 warm_up(struct crew_thread *thread)
 {

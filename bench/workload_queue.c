@@ -39,7 +39,7 @@ on_fire(struct object *object, void *arg)
     queue->idle[place / 64] |= UINT64_C(1) << (place % 64);
 }
 
-/* Starts all idle timers, in random order of memory. */
+/* Starts all idle timers, in the run's order, which is random. */
 static void
 play_burst(struct run *run)
 {

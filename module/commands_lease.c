@@ -346,9 +346,9 @@ renew_lease(struct call *call, const struct queue_event *event, uint64_t token,
     return leases.lease.end;
 }
 
-/* The event has no tries left and is dead. Its lease ends now, with a token
- * that no client has. So the dead letter stream receives it at once, with the
- * last owner and the due time. */
+/* The event has no tries left, so it is dead when its lease ends. The lease is
+ * set to end now, with a token that no client has. The dead letter stream then
+ * receives the event at once, with the last owner and the due time. */
 static void
 nack_dead(struct call *call, const struct queue_event *event, uint64_t token)
 {

@@ -122,8 +122,9 @@ check_limits(struct call *call, const struct push_tally *tally, bool *drop)
     return false;
 }
 
-/* Events to be dropped. Until their ids are replicated, they stay in the queue.
- * Their due time is then after all others, so that each is found once. */
+/* Events to be dropped. They stay in the queue until their ids are replicated.
+ * Meanwhile their due time is after all others, so that queue_first() does not
+ * return them again. */
 struct push_victims {
     struct bytes few[PUSH_FEW];
     struct bytes *ids;

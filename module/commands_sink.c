@@ -15,8 +15,8 @@
  * checks after each delivery whether the queue still exists. If that module
  * renames or moves the key, the drain continues there.
  *
- * O(delivered events). It would break if the queue changed during a delivery;
- * commands on it are refused meanwhile.
+ * O(delivered events). The queue must not change during a delivery, so commands
+ * on its key are refused meanwhile.
  */
 #include "commands.h"
 

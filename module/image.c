@@ -4,8 +4,8 @@
  * produced it; a count is only compared with the number of items read. Memory
  * is allocated only for an event whose bytes have been read.
  *
- * It would break if its bounds differed from those of LAWN.APPLY in args.c,
- * which must accept all data that is accepted here.
+ * The bounds must be those of LAWN.APPLY in args.c, which must accept all data
+ * that is accepted here.
  */
 #include "image.h"
 

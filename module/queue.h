@@ -35,7 +35,7 @@
  *        waiting, ready, leases or dead. In a place that has a heap, it is in
  *        the heap or in the lawn or list, not in both
  *   [Q2] ready is sorted by relevant time. In ready and in the heap next to it,
- *        no relevant time is after the last time up to which events were
+ *        no relevant time is after the latest time up to which events were
  *        promoted
  *   [Q3] timers of a lawn are due at or after the time up to which it was mown
  *   [Q4] bytes is the size of all blocks, by the rule of sizes.h; data is the

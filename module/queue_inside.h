@@ -79,9 +79,8 @@ bool queue_timeline_open(struct queue *queue, struct queue_timeline *timeline,
 bool queue_resize(struct queue *queue, unsigned size, uint64_t position);
 unsigned queue_leases_size(const struct queue *queue);
 
-/* Adds an event to a timeline with a TTL or, if ttl is 0, with an individual
- * time. Returns false if the event is due (before mown) and memory allocation
- * fails. */
+/* Adds an event to a timeline. A ttl of 0 means that its time is individual.
+ * Returns false if the time is before mown and memory allocation fails. */
 bool queue_timeline_add(struct queue *queue, struct queue_timeline *timeline,
                         struct event *event, uint64_t ttl, uint64_t time);
 uint64_t queue_timeline_count(const struct queue_timeline *timeline);

@@ -132,8 +132,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
                              oldest->due - oldest->ttl < queue->now)) {
         *oldest = (struct queue_known_ttl){ttl, time};
         timeline->refused = 0;
-        /* Begins the lawn's count of starts again. Otherwise the lawn might
-         * stop using blades, because many counted starts found no blade. */
+        /* The lawn then counts starts from 0 again. Otherwise it might stop
+         * using blades, because many counted starts found no blade. */
         lawn_set_resolution(timeline->lawn, 1);
     }
     /* The lawn that was replaced may have known the TTL. */

@@ -12,8 +12,8 @@ void server_access_init(void);
  * error.
  *
  * Servers before 7.2 have no ACL categories for module commands, so rules by
- * category do not cover them. There, a guarded command requires permission to
- * run BGREWRITEAOF. */
+ * category do not cover them. On these servers, a command that only
+ * administrators may run requires permission to run BGREWRITEAOF. */
 bool server_access_check(struct host *host);
 
 #endif

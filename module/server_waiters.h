@@ -3,7 +3,7 @@
  * One signal makes the server call every client that is blocked on the key, in
  * the order in which they were blocked. Clients for which no due events are
  * left must cost little. So the key at which the last client found nothing is
- * recorded, until events may have been added to any key.
+ * recorded. The record is cleared when any key may have new events.
  */
 #ifndef SERVER_WAITERS_H
 #define SERVER_WAITERS_H

@@ -8,9 +8,9 @@
  * event. Splitting a segment in half needs no access to the events.
  *
  * A segment grows in steps, 4 per power of two; at 126 events it is split. So a
- * table takes 12 to 16 bytes per event, and each call does at most the work of
- * one segment, except for copies of the directory, which has 8 bytes for about
- * 50 events.
+ * table takes 12 to 16 bytes per event. A call does at most the work of one
+ * segment, unless it copies the directory. The directory has an entry of 8
+ * bytes for each 50 events or so.
  *
  * The hash is keyed, because clients choose the ids. With colliding hashes, or
  * without memory for the directory, segments grow beyond 126 events: the table

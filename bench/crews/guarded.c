@@ -9,8 +9,8 @@
  *
  * One lawn exists in two variants: behind a pthread mutex of the default kind,
  * which most programs have, and behind glibc's adaptive kind, which spins for a
- * while before it sleeps and is better for such short sections. The lawns of
- * several workers use the latter. */
+ * while before it sleeps and is better for such short sections. If each worker
+ * has a lawn, the mutexes are adaptive. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "all.h"
 

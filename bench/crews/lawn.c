@@ -1,5 +1,5 @@
-/* lawn.c - workers as in lawn_workers.h, timers by owner. The threads belong to
- * the benchmark and attach themselves. */
+/* lawn.c - workers as in lawn_workers.h, with routing by owner. The threads
+ * belong to the benchmark and attach themselves. */
 #include "all.h"
 
 #include "lawn_workers.h"

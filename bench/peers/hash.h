@@ -2,8 +2,8 @@
  * 4-ary heap of their deadlines.
  *
  * A header that includes this one provides the table: HASH_LINK is the member
- * of a record that the table needs, HASH_TABLE is the type of the table. The
- * header also defines the functions that are declared at the beginning. With
+ * of a record that the table needs, HASH_TABLE is the type of the table. It
+ * also defines the functions table_*(), which are declared here. With
  * HASH_PLAIN there is no heap, only the table.
  */
 #ifndef LAWN_BENCH_PEERS_HASH_H

@@ -10,7 +10,8 @@
  * (Loading it with RTLD_DEEPBIND would do the same with less code, but not for
  * a library that is already loaded, and not under AddressSanitizer.)
  *
- * This is a separate shared object, since two peers may use one library.
+ * peer.c is linked into a shared object of its own, peer.so. So peers that use
+ * the same library share the clock.
  */
 #ifndef LAWN_BENCH_PEER_H
 #define LAWN_BENCH_PEER_H

@@ -11,8 +11,8 @@ struct completion_program {
     /* The command that prints the script, without the shell's name:
      * "lawn-bench --completion". */
     const char *made_by;
-    /* The command as a verb: with an empty name if the command has verbs,
-     * otherwise with the command's options. */
+    /* The command itself. If it has verbs, `verbs` lists them and the name is
+     * empty. Otherwise it has the command's options. */
     const struct options_verb *root;
 };
 

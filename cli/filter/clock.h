@@ -1,8 +1,9 @@
 /* clock.h - the clock of a filter, which fires timers.
  *
- * The clock advances from one deadline to the next, so that a timer started by
- * another timer fires in its order, however far a line advances the clock.
- * Timers due at a time fire before lines of that time are processed.
+ * The clock advances from one deadline to the next. So timers fire in the order
+ * of their deadlines, even if another timer starts them, however far a line
+ * advances the clock. Timers due at a time fire before lines of that time are
+ * processed.
  */
 #ifndef LAWN_CLI_CLOCK_H
 #define LAWN_CLI_CLOCK_H

@@ -3,9 +3,9 @@
  * A round reads one block from each input that has data, reads the clock, fires
  * due timers, processes the lines of the block, and writes the output. Without
  * --time-field, the time of a line is the clock of its round, so it is not
- * before the line was read. A due line waits for at most one block. Files are
- * read as fast as lines are processed. If no input has data, a round waits for
- * an input, a deadline or a signal.
+ * before the line was read. Timers due after that time fire in a later round.
+ * Files are read as fast as lines are processed. If no input has data, a round
+ * waits for an input, a deadline or a signal.
  */
 #include "filter.h"
 #include "clock.h"

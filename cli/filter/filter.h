@@ -13,8 +13,9 @@
  *     keys    by key: the verb's record of the key
  *     lines   by number, or by key and number: held lines
  *     early   by number: with --lateness, lines ahead of the clock
- * A deadline is a time on the filter's clock, in nanoseconds since 1970: event
- * time, or CLOCK_BOOTTIME with an offset to the time of day at the start.
+ * A deadline is a time on the filter's clock, in nanoseconds since 1970. The
+ * clock is event time, or the time of day at the start plus the time since then
+ * (CLOCK_BOOTTIME).
  *
  * A line costs one or two lookups and O(its length), independent of the number
  * of held lines and keys. Evicting keys that have many TTLs costs more: see
@@ -185,7 +186,7 @@ struct filter_io {
         bool ready;             /* a read does not block */
     } heads[2];
     struct sink sink;
-    unsigned pieces;      /* of the made line at the end of the sink */
+    unsigned pieces;      /* values of the made line so far */
     char error_text[160]; /* why a line is bad */
 };
 

@@ -93,8 +93,8 @@ find_special(const char *at, const char *end)
         memcpy(&bytes, at, sizeof(bytes));
         /* A quote is a byte 0 of `quote`, a backslash a byte 0 of `slash`. The
          * condition finds the top bit set in each such byte, and in each byte
-         * of `bytes` below 0x20. A borrow may set the top bits of other bytes,
-         * but only above such a byte. */
+         * of `bytes` below 0x20. Only these bytes cause a borrow, which may set
+         * top bits of other bytes: then the condition is true anyway. */
         uint64_t quote = bytes ^ ones * '"';
         uint64_t slash = bytes ^ ones * '\\';
         if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) |

@@ -38,7 +38,8 @@ on_alarm(int number)
     alarm(1);
 }
 
-/* Requests an orderly stop. A second signal terminates the process. */
+/* Requests an orderly stop. A second signal, except SIGHUP, terminates the
+ * process. */
 static void
 on_signal(int number)
 {

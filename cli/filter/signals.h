@@ -1,8 +1,8 @@
 /* signals.h - the signals that stop a filter in an orderly way.
  *
  * SIGINT, SIGTERM and SIGHUP, unless they were ignored at the start. After the
- * first one, a second one terminates the process, and SIGALRM is raised each
- * second, so that no write blocks forever.
+ * first one, SIGINT and SIGTERM terminate the process, and SIGHUP is ignored.
+ * SIGALRM is then raised each second, so that no write blocks forever.
  */
 #ifndef LAWN_CLI_SIGNALS_H
 #define LAWN_CLI_SIGNALS_H

@@ -1,10 +1,9 @@
 /* sink.h - the output of a filter, and the lines that could not be written.
  *
  * Lines are collected and written in blocks, when there are many or when
- * sink_flush() is called. The kind of a line is the number of input lines that
- * it carries, which are counted when the line is written. Lines whose write has
- * failed stay in the sink, as whole lines, so that they can be saved or
- * counted. O(bytes).
+ * sink_flush() is called. The input lines that a line carries are counted when
+ * it is written. Lines whose write has failed stay in the sink, as whole lines,
+ * so that they can be saved or counted. O(bytes).
  */
 #ifndef LAWN_CLI_SINK_H
 #define LAWN_CLI_SINK_H
