@@ -10,9 +10,8 @@
  * Timers with the same TTL form a FIFO queue, called a blade. They become due
  * in the order in which they were started, so appending keeps a blade sorted.
  * The number of blades is limited; a running timer that is not on a blade is
- * unqueued. An index finds the earliest deadline, at a cost that does not
- * depend on the number of TTLs. Its entries are the blades and the unqueued
- * timers.
+ * unqueued. An index finds the earliest deadline. Its entries are the blades
+ * and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -136,14 +135,15 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
      * default 1024. The lawn allocates twice as many blades, plus 28, of 38
-     * bytes each. So up to the expected number of TTLs, almost every TTL gets a
-     * blade. Timers of a TTL without a blade are unqueued: they cost as much as
-     * in a hierarchical timing wheel. If this option is set, or the resolution
-     * is above 1, the lawn uses blades from the first start. Otherwise it
-     * begins to use them when both of these hold:
+     * bytes each. A TTL can use only a few of them, selected by its hash. Up to
+     * the expected number of TTLs, almost every TTL gets a blade. Timers of a
+     * TTL without a blade are unqueued: they cost as much as in a hierarchical
+     * timing wheel. If this option is set, or the resolution is above 1, the
+     * lawn uses blades from the first start. Otherwise it begins to use them
+     * when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - At least about four timers per TTL are running. With more than 512
-     *     TTLs, four are not enough: about 512 timers per TTL are needed. */
+     *   - At least about four timers per TTL are running, or about 512 timers
+     *     per TTL if there are more than 512 TTLs. */
     size_t blades;
 
     /* log2 of the number of slots per level of the index: 4 to 8; default 8.
@@ -241,9 +241,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * next mow continues. In a program that mows often this happens only after many
  * timers with the earliest deadlines were stopped.
  *
- * The time is set even if due timers remain. If the argument now is before
- * lawn_now(), the time does not change, and only timers with a deadline <= the
- * argument fire. LAWN_NEVER counts as the last tick.
+ * The time is set even if due timers remain. If now < lawn_now(), the time does
+ * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as
+ * the last tick.
  *
  * Exception to P2: a timer that a callback starts at the last tick is due at
  * once, but fires in the next mow [P6 P9]. */
@@ -271,12 +271,16 @@ uint64_t lawn_now(const struct lawn *lawn);
  * timer started before this call and one started after it, with the same TTL
  * and deadline, may fire in either order.
  *
- * With a resolution of 1, a lawn may stop using blades. It does so (a) if most
- * starts find neither a blade of their TTL nor a free one, or (b) if there are
- * few timers per TTL. If options.blades is set, (b) also requires that most
- * starts find no blade of their TTL. The lawn decides this only after at least
- * 1,024 starts since the last call of this function. So if a program calls this
- * function every few hundred starts, the lawn does not stop using blades. */
+ * With a resolution of 1, a lawn may stop using blades. It does so in two
+ * cases:
+ *   - Most starts find neither a blade of their TTL nor a free one.
+ *   - There are few timers per TTL. If options.blades is set, this suffices
+ *     only if most starts find no blade of their TTL, whether or not one is
+ *     free.
+ *
+ * The lawn decides this only after at least 1,024 starts since the last call of
+ * this function. So if a program calls this function every few hundred starts,
+ * the lawn does not stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -288,10 +292,10 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  *
  * A program that sleeps until the returned time and then mows never wakes too
  * late. After the timers with the earliest deadline were stopped, it may wake
- * too early a few times. It does not wake twice for the same time: after a mow
- * that left no due timer, the returned time is later than the argument now of
- * that mow. Exceptions: lawn_start_as() and starts at the last tick can make a
- * timer due at once. */
+ * too early a few times. It does not wake twice for the same time: if a mow
+ * left no due timer, the returned time is later than the time passed to that
+ * mow. Exceptions: lawn_start_as() and starts at the last tick can make a timer
+ * due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if

@@ -105,10 +105,11 @@
  * timer waits for the next turn [L5]. Until then it has a new deadline, which
  * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
  * field due of struct lawn_loop_timer has the exact time of the period. The new
- * deadline is one tick after lawn_loop_now() at the start of the callback. For
- * the first 16 such timers of a turn, the end of the turn sets the deadline to
- * lawn_loop_now(). So these timers fire in the next turn even if the clock does
- * not advance; the others wait until it advances.
+ * deadline is one tick after lawn_loop_now() at the start of the callback. At
+ * the end of the turn, the loop sets the deadlines of the first 16 such timers
+ * to the value of lawn_loop_now() at that moment. So these timers fire in the
+ * next turn even if the clock does not advance; the others wait until it
+ * advances.
  *
  * THREADS
  *
@@ -175,8 +176,8 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
- * previous one. The argument when is the time on the loop's clock at which the
- * host must call lawn_loop_woken(). A time in the past means at once;
+ * previous one. The second argument is the time on the loop's clock at which
+ * the host must call lawn_loop_woken(). A time in the past means at once;
  * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
  * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
  * when a timer with an earlier deadline than the wake-up is started, or when
@@ -188,8 +189,8 @@ typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
 /* Options of a new loop. Zero in a field selects its default. */
 struct lawn_loop_options {
     /* Options of the loop's lawn. The allocator provides all memory of the
-     * loop. The field now is ignored. The resolution does not round the periods
-     * of a fixed rate. */
+     * loop. lawn.now is ignored. The resolution does not round the periods of a
+     * fixed rate. */
     struct lawn_options lawn;
 
     /* Limits of a turn: the number of timers (default 1024) and the duration in

@@ -73,8 +73,9 @@
  * than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if another
- *     timer of any TTL was started after it and added to the lawn before it.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if the
+ *     worker adds another timer of any TTL to the lawn before it, although that
+ *     one was started later.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -218,7 +219,7 @@ enum lawn_workers_route {
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
     /* Options of each shard's lawn. Their allocator provides all memory of the
-     * set, and is called on any thread that adds a worker. The field now is
+     * set, and is called on any thread that adds a worker. lawn.now is
      * ignored. */
     struct lawn_options lawn;
 
@@ -430,20 +431,20 @@ void lawn_workers_wake(struct lawn_workers *set);
  * other timers too, for example in the same object, call
  * lawn_workers_stop_sync() on each of them first. If another thread may free
  * the timer as well, the program must ensure that only one of the two does.
- * Because lawn_workers_stop_sync() on that thread waits for left() [C3], left()
- * must not wait for that thread. left() is not called for stopped timers; these
- * may be freed after lawn_workers_close() has returned. */
+ * Before that thread frees the timer, it calls lawn_workers_stop_sync(), which
+ * waits for left() [C3]. So left() must not wait for that thread. left() is not
+ * called for stopped timers; these may be freed after lawn_workers_close() has
+ * returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
-/* Closes a set. New starts fail with -ESHUTDOWN. The argument until is a time:
- * timers with a deadline <= until still fire when they are due. Then the
- * workers end: at once if until is 0, after the last timer if it is LAWN_NEVER.
- * Blocks until all workers have ended and all attached threads are detached.
- * Then makes the remaining timers idle and calls left() for each of them,
- * unless it is NULL. Returns the number of these timers. On a worker of the
- * set, or if the set is already closed, does nothing and returns 0. The cost is
- * the wait, plus O(timers + shards^2 + shards * blades) after the workers have
- * ended.
+/* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
+ * until still fire when they are due. Then the workers end: at once if until is
+ * 0, after the last timer if it is LAWN_NEVER. Blocks until all workers have
+ * ended and all attached threads are detached. Then makes the remaining timers
+ * idle and calls left() for each of them, unless it is NULL. Returns the number
+ * of these timers. On a worker of the set, or if the set is already closed,
+ * does nothing and returns 0. The cost is the wait, plus O(timers + shards^2 +
+ * shards * blades) after the workers have ended.
  *
  * A start that is in progress when the set is closed either fails and changes
  * nothing, or ends as described in C1. If the start moves the timer to an
