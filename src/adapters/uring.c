@@ -2,7 +2,7 @@
  *
  * A timeout in flight is changed by another request, which fails if the timeout
  * has expired meanwhile. The two complete in any order. So at most one change
- * is in progress, and further changes wait for its completion:
+ * is in progress, and further changes wait for its completion. Flags:
  *
  *   flight    the timeout was prepared and has not completed
  *   changing  a change of the timeout was prepared and has not completed

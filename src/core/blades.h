@@ -59,7 +59,8 @@ lawn__blades_hash(uint64_t ttl)
     return ttl * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
-/* Returns the number of the set of a hash, without stripes. */
+/* Returns the number, from 0, of the set that contains the home of a hash in
+ * stripe 0. */
 static inline uint64_t
 lawn__blades_set_of(const struct lawn_blades *blades, uint64_t hash)
 {

@@ -466,8 +466,8 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
          * later start with deadline b would find that blade first. Then timers
          * with the same TTL and deadline would be on two blades, which violates
          * P4. So in such a table, a start may claim a blade only if its
-         * deadline is the one that lawn_start() would compute now. Then b is
-         * earlier, so lawn_start() does not compute b again. */
+         * deadline is the one that lawn_start() would compute now. By [I1], b
+         * is before that deadline, so lawn_start() does not compute b again. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||

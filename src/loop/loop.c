@@ -2,9 +2,8 @@
  *
  * A turn reads the clock, mows the lawn, and requests the next wake-up from the
  * host. It also reads the clock after every callback, for the lateness of the
- * next callback, the time limit of the turn, and the TTLs of timers that
- * callbacks start. Otherwise a timer started after a slow callback would fire
- * early.
+ * next callback, the time limit of the turn, the period of mode DELAY [L6], and
+ * lawn_loop_now().
  *
  * A repeating timer is restarted before its callback runs, because the callback
  * may free it. In mode DELAY it is restarted again after the callback, unless

@@ -9,8 +9,8 @@
  *
  * The new file gets the permissions of the old one, and its owner and group if
  * the process may set them. If the group cannot be set, the new file's group
- * permissions are reduced to those of "others". While a file is being replaced,
- * only its owner may access the new one.
+ * permissions are reduced to those of "others". If there is an old file, the
+ * new one has mode 0600 until its contents have been written.
  */
 #ifndef LAWN_FILE_REPLACE_H
 #define LAWN_FILE_REPLACE_H

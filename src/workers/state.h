@@ -68,11 +68,12 @@
  * ends.
  *
  * Only a start may claim, and after the claim it cannot fail; operations that
- * find the claim rely on both. So a start by mail enters a gate first (gate.h).
- * Other starts need no gate: the thread that clears the lawn, or takes the
- * timer from the mailbox, waits for the claim to end. The start decides before
- * the claim whether it needs mail. If the compare-and-swap of the claim
- * succeeds, the `when` and `ttl` that it has read are still current.
+ * find the claim rely on both. So a start that will put the timer into a
+ * mailbox enters a gate first (gate.h). Other starts need no gate: the timer is
+ * on the lawn or in the mailbox, and the thread that closes the set waits for
+ * its claim to end. The start decides before the claim whether it needs mail.
+ * If the compare-and-swap of the claim succeeds, the `when` and `ttl` that it
+ * has read are still current.
  *
  * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
  * shard changes the word, and does so by a plain store [C5]. The first other

@@ -14,7 +14,8 @@ lawn_workers_pending(const struct lawn_workers_timer *timer)
     return (lawn__state_load(timer) & (LAWN_STATE_RUN | LAWN_STATE_CLAIM)) != 0;
 }
 
-/* Selects the shard of the next timer that the calling thread starts. */
+/* The number of shards that the calling thread has picked in turn: see
+ * pick_shard(). */
 #if defined LAWN_EXPLORE
 unsigned *lawn__explore_turn(void);
 #define LAWN_WORKERS_TURN (*lawn__explore_turn())
@@ -354,7 +355,7 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
 {
     struct lawn_worker *self = current_worker(set);
     struct lawn_shard *start_shard = self != NULL ? self->fast_shard : NULL;
-    /* The fast path: the timer runs on the calling worker's first shard. */
+    /* The fast path: the timer runs on the worker's fast_shard. */
     if (start_shard != NULL) {
         uint64_t seen = lawn__state_load(timer);
         if ((seen & (LAWN_STATE_SHARD_MASK | LAWN_STATE_FLAGS)) ==

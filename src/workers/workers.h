@@ -158,9 +158,9 @@ struct lawn_worker {
     /* Accessed by the thread only. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* start_shard, if the worker runs that shard, timers are routed by owner,
-     * and now is not stale; otherwise NULL. Timers that the thread starts go
-     * directly to the lawn of fast_shard. */
+    /* start_shard if all of these hold: the worker runs that shard, timers are
+     * routed by owner, and stale is false; otherwise NULL. start_fast() starts
+     * the timers of this shard. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
@@ -178,8 +178,8 @@ struct lawn_worker {
 
     /* Atomic, read by other threads that start timers, and rarely changed.
      * arrivals: shards handed over to this worker, or the mark that it accepts
-     * none. control: the worker must check the owners of its shards, its life,
-     * and whether the set is closed. */
+     * none. control: the worker must check its arrivals, the owners of its
+     * shards, and its life. */
     _Alignas(LAWN_LINE) struct lawn_shard *start_shard; /* Atomic: shard for
                                                          * timers it starts */
     uint32_t life; /* Atomic: enum lawn_worker_life */
@@ -252,9 +252,9 @@ lawn__worker_self(const struct lawn_workers *set)
 /* worker.c: makes a worker begin a turn. */
 void lawn__worker_wake(struct lawn_worker *worker);
 
-/* worker.c: hands over a shard that is on no worker's list to its owner, or
- * sets shard->worker to NULL if there is none. locked: the caller holds the
- * set's lock. */
+/* worker.c: hands over a shard to its owner, or sets shard->worker to NULL if
+ * the shard has no owner. The shard must be on no worker's list. locked: the
+ * caller holds the set's lock. */
 void lawn__worker_hand_over(struct lawn_shard *shard, bool locked);
 extern struct lawn_worker lawn__handover_marker;
 
