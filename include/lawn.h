@@ -46,15 +46,15 @@
  * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now; lawn_mow() lists an
- *       exception at the last tick; lawn_next() never returns a time after the
+ *       not halted, no running timer has a deadline <= now, with an exception at
+ *       the last tick (see lawn_mow()); lawn_next() never returns a time after the
  *       earliest deadline, and lawn_next_exact() returns that deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
  *       across mows, and timers with the same TTL and deadline fire in the
- *       order in which they were started; lawn_set_resolution() and
- *       lawn_start_as() list the exceptions.
+ *       order in which they were started; for exceptions see
+ *       lawn_set_resolution() and lawn_start_as().
  *   P5  Stop is final: after lawn_stop() returned true, the timer does not
  *       fire, even if it was due in the current mow.
  *   P6  Re-entrancy: a timer is idle while its callback runs; the callback may
@@ -142,15 +142,16 @@ struct lawn_options {
      * lawn uses blades from the first start. Otherwise it begins to use them
      * when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - At least about four timers per TTL are running, or about 512 timers
-     *     per TTL if there are more than 512 TTLs. */
+     *   - At least about four timers per TTL are running. If there are more than
+     *     512 TTLs, the limit is about 512 timers per TTL instead. */
     size_t blades;
 
-    /* log2 of the number of slots per level of the index: 4 to 8; default 8.
-     * Memory of the index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6,
-     * 102 KiB for 7, 167 KiB for 8. From 6 on, each slot has four lists of
-     * unqueued timers instead of one. Fewer slots make unqueued timers
-     * slower. */
+    /* The index is a hierarchical timing wheel: it has levels, and each level is
+     * an array of slots, which are lists of index entries. slot_bits is log2 of
+     * the number of slots per level: 4 to 8; default 8. Memory of the index: 9
+     * KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB
+     * for 8. From 6 on, each slot has four lists of unqueued timers instead of
+     * one. Fewer slots make unqueued timers slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -274,9 +275,8 @@ uint64_t lawn_now(const struct lawn *lawn);
  * With a resolution of 1, a lawn may stop using blades. It does so in two
  * cases:
  *   - Most starts find neither a blade of their TTL nor a free one.
- *   - There are few timers per TTL. If options.blades is set, this suffices
- *     only if most starts find no blade of their TTL, whether or not one is
- *     free.
+ *   - There are few timers per TTL. If options.blades is set, most starts must
+ *     also find no blade of their TTL.
  *
  * The lawn decides this only after at least 1,024 starts since the last call of
  * this function. So if a program calls this function every few hundred starts,

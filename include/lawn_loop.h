@@ -48,10 +48,10 @@
  * with lawn_loop_new() and watch its lawn_loop_fd().
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
- * clock set in the options must count nanoseconds; arm is ignored; the
- * allocator serves the loop but not the adapter. Errors are those of
- * lawn_loop_new() and those listed in the header of the adapter. lawn_X_free()
- * accepts NULL.
+ * clock set in the options must count nanoseconds; the option arm is ignored,
+ * because the adapter sets the wake-up; the allocator serves the loop but not
+ * the adapter. Errors are those of lawn_loop_new() and those listed in the
+ * header of the adapter. lawn_X_free() accepts NULL.
  *
  * TIME
  *
@@ -104,12 +104,12 @@
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
  * timer waits for the next turn [L5]. Until then it has a new deadline, which
  * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
- * field due of struct lawn_loop_timer has the exact time of the period. The new
- * deadline is one tick after lawn_loop_now() at the start of the callback. At
- * the end of the turn, the loop sets the deadlines of the first 16 such timers
- * to the value of lawn_loop_now() at that moment. So these timers fire in the
- * next turn even if the clock does not advance; the others wait until it
- * advances.
+ * field due of struct lawn_loop_timer has the exact time of the period. First,
+ * the new deadline is one tick after lawn_loop_now() at the start of the
+ * callback. At the end of the turn, the loop makes 16 of these timers, those
+ * that fired first, due at once: it replaces their deadlines with the value of
+ * lawn_loop_now() at that moment. So they fire in the next turn even if the
+ * clock does not advance; the others wait until it advances.
  *
  * THREADS
  *
@@ -181,8 +181,8 @@ enum lawn_loop_clock {
  * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
  * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
  * when a timer with an earlier deadline than the wake-up is started, or when
- * the last running timer is stopped. On the loop, the callback may call only
- * lawn_loop_now() and lawn_loop_update(). */
+ * the last running timer is stopped. Of the functions of this loop, the callback
+ * may call only lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -331,8 +331,8 @@ enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 struct lawn_loop_watcher;
 
 /* Callback of a watched descriptor. ready contains the watched events for which
- * the descriptor is ready. If there is an error, or no data can be transferred
- * in either direction, ready contains LAWN_LOOP_HANGUP and all watched events.
+ * the descriptor is ready. If there is an error, or both directions are closed,
+ * ready contains LAWN_LOOP_HANGUP and all watched events.
  * At the end of the input, ready contains LAWN_LOOP_READ, if it is watched, and
  * read() returns 0. The callback may watch and unwatch any descriptor, free any
  * watcher that is not in use, and start and stop timers. */

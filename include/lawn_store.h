@@ -36,8 +36,8 @@
  *
  * PROMISES
  *
- * P1 to P6 and P9 of lawn.h apply to the timers of a store; lawn_store_mow()
- * lists an exception to P2 and P6 at the last tick. In addition:
+ * P1 to P6 and P9 of lawn.h apply to the timers of a store, with an exception to
+ * P2 and P6 at the last tick (see lawn_store_mow()). In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
  *       free unused memory, that lawn_store_reserve() may leave the table

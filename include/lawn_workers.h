@@ -73,9 +73,9 @@
  * than their worker:
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if the
- *     worker adds another timer of any TTL to the lawn before it, although that
- *     one was started later.
+ *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
+ *     overtaken: another timer, of any TTL, was started later, but the worker
+ *     added it to the lawn earlier.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -132,14 +132,14 @@
  * While a thread other than the timer's worker is starting the timer, other
  * starts do nothing and return 0: the start in progress replaces them.
  * lawn_workers_stop() then does nothing and returns false. If a timer is
- * started while its callback runs, it fires again after the callback has
- * returned.
+ * started while its callback runs, it does not fire again before the callback
+ * has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
  * Some functions wait for another thread for a short time: they yield the
  * processor and check again. Threads with a fixed priority above others should
- * not call them. They are:
+ * not call these functions:
  *   - lawn_workers_stop_sync();
  *   - starts and stops, in the exception to C6;
  *   - lawn_worker_turn() and lawn_worker_run();
