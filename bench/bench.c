@@ -92,7 +92,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "budget",
      .value = "N",
      .initial = "8",
-     .help = "budget of each mow, with --tails; 0 means that of the workload",
+     .help = "with --tails, budget of each call of a mow; 0: one call per mow, "
+             "with the budget of the workload",
      .accepts = "a number",
      .parse = options_number,
      .max = UINT32_MAX,
@@ -174,8 +175,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
              "operations start, stop, restart, idle and fire run in a loop; "
-             "the operation last replays the --trace once; the last --n events "
-             "are replayed by the function play_last_block",
+             "a further operation is called last: it replays the --trace once, "
+             "its final --n events in the function play_last_block",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

@@ -10,7 +10,7 @@ const struct store CONTENDER_PLUGIN = {
             .title = "uthash, 4-ary heap",
             .about = "What people write by hand: a malloc'ed record with id, "
                      "payload and deadline, found by uthash, in a heap. O(log "
-                     "n), and a start that doubles the table O(n).",
+                     "n), but a start that doubles the table takes O(n).",
             .kind = CONTENDER_PEER,
             .flags = CONTENDER_STORE | CONTENDER_EXACT | CONTENDER_ORDERED |
                      CONTENDER_BUDGET,
