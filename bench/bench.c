@@ -175,8 +175,8 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
              "operations start, stop, restart, idle and fire run in a loop; "
-             "a further operation is called last: it replays the --trace once, "
-             "its final --n events in the function play_last_block",
+             "the operation named last replays the --trace once; the function "
+             "play_last_block replays the final --n events",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

@@ -24,9 +24,9 @@
  *
  *   B9  n = 10^6, W4 with t = n, and W12, one mow per tick: the slowest call
  *       takes at most 4 x as long as the slowest one of heap4, and each timer
- *       fires at its tick. Mows have no budget here: a budget would limit all
- *       work of heap4, but not that of a lawn, so the ratio would be larger
- *       (lawn-bench --tails)
+ *       fires at its tick. Mows have no budget here: a budget of 8 would limit
+ *       heap4 to 8 timers per call, but a lawn to 512 entries (B6), so the
+ *       ratio would be larger (lawn-bench --tails)
  *
  * If workloads, n or t are selected: B1 for these cells, and B4. With --tails:
  * B6 and B9; with --store: B7; with --workers: B8.

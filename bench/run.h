@@ -59,7 +59,7 @@ struct run {
 
     contender_fire_fn *fire; /* called for a timer that fires; at first it
                                 only records the timer */
-    uint64_t stamp;          /* of now, for the checksum */
+    uint64_t stamp;          /* a hash of now, for the checksum */
     uint64_t checksum;       /* of the timers that fired and when,
                                 independent of the order within a mow */
     void *own;               /* of the workload */

@@ -13,8 +13,8 @@
 #define RANDOM_TABLE 4096u
 #define RANDOM_LONGEST (1u << 20)
 /* The longest TTL is this many ticks times the number of timers. The mean TTL
- * is half of that, and half of the starts are restarts. So on average one of
- * all timers fires every four ticks. */
+ * is half of that: without restarts, one timer would fire every three ticks on
+ * average. Half of the starts are restarts, so one fires about every four. */
 #define RANDOM_TICKS 6u
 
 static uint32_t random_table[RANDOM_TABLE];

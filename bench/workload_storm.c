@@ -3,8 +3,8 @@
  * A server fails, and all its clients lose their connections within a short
  * time. Each retries with exponential back-off and jitter, so nothing happens
  * for a long time, and then all timers are due within a narrow window. The
- * second attempt has a window of its own, twice as far away and as wide. A
- * scheme that opens a slot of far timers has to move all of them.
+ * second attempt has a window of its own, twice as far away and twice as wide.
+ * A scheme that opens a slot of far timers has to move all of them.
  */
 #include "workload.h"
 

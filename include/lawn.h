@@ -143,15 +143,15 @@ struct lawn_options {
      * when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
      *   - At least about four timers per TTL are running. If there are more than
-     *     512 TTLs, the limit is about 512 timers per TTL instead. */
+     *     512 TTLs, about 512 timers per TTL must be running instead of four. */
     size_t blades;
 
     /* The index is a hierarchical timing wheel: it has levels, and each level is
-     * an array of slots, which are lists of index entries. slot_bits is log2 of
-     * the number of slots per level: 4 to 8; default 8. Memory of the index: 9
-     * KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB
-     * for 8. From 6 on, each slot has four lists of unqueued timers instead of
-     * one. Fewer slots make unqueued timers slower. */
+     * an array of slots, which contain lists of index entries. slot_bits is log2
+     * of the number of slots per level: 4 to 8; default 8. Memory of the index:
+     * 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB
+     * for 8. If slot_bits is 6 or more, each slot has four lists of unqueued
+     * timers instead of one. Fewer slots make unqueued timers slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -275,8 +275,8 @@ uint64_t lawn_now(const struct lawn *lawn);
  * With a resolution of 1, a lawn may stop using blades. It does so in two
  * cases:
  *   - Most starts find neither a blade of their TTL nor a free one.
- *   - There are few timers per TTL. If options.blades is set, most starts must
- *     also find no blade of their TTL.
+ *   - There are few timers per TTL. If options.blades is set, this case also
+ *     requires that most starts find no blade of their TTL.
  *
  * The lawn decides this only after at least 1,024 starts since the last call of
  * this function. So if a program calls this function every few hundred starts,

@@ -104,12 +104,12 @@
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
  * timer waits for the next turn [L5]. Until then it has a new deadline, which
  * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
- * field due of struct lawn_loop_timer has the exact time of the period. First,
- * the new deadline is one tick after lawn_loop_now() at the start of the
- * callback. At the end of the turn, the loop makes 16 of these timers, those
- * that fired first, due at once: it replaces their deadlines with the value of
- * lawn_loop_now() at that moment. So they fire in the next turn even if the
- * clock does not advance; the others wait until it advances.
+ * field due of struct lawn_loop_timer has the exact time of the period. At
+ * first, the new deadline is one tick after the value of lawn_loop_now() at the
+ * start of the callback. At the end of the turn, the first 16 such timers that
+ * fired in it become due at once: the loop sets their deadlines to
+ * lawn_loop_now(). So they fire in the next turn even if the clock does not
+ * advance; the others wait until it advances.
  *
  * THREADS
  *

@@ -430,11 +430,11 @@ void lawn_workers_wake(struct lawn_workers *set);
  * workers had ended. The timer is already idle, and left() may free it. To free
  * other timers too, for example in the same object, call
  * lawn_workers_stop_sync() on each of them first. If another thread may free
- * the timer as well, the program must ensure that only one of the two does.
- * Before that thread frees the timer, it calls lawn_workers_stop_sync(), which
- * waits for left() [C3]. So left() must not wait for that thread. left() is not
- * called for stopped timers; these may be freed after lawn_workers_close() has
- * returned. */
+ * the timer as well, the program must ensure that either left() or that thread
+ * frees it, not both. That thread must call lawn_workers_stop_sync() before it
+ * frees the timer. The call waits for left() [C3], so left() must not wait for
+ * that thread. left() is not called for stopped timers; these may be freed
+ * after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=

@@ -32,11 +32,11 @@ promote_from_heap(struct queue *queue, uint64_t time)
     }
 }
 
-/* Records that a timeline was mown up to `then`, which is not before its lawn's
- * time. `left`: more events may be due. The lawn accepts no deadline before its
- * mowed time: see lawn_start_as(). That time is not after `then`, and not after
- * the next deadline. So the field `mown` is set to the earlier of `then` and
- * the next deadline. */
+/* Records that a timeline was mown up to `then`, which must not be before
+ * lawn_now(). `left`: more events may be due. The lawn would change a deadline
+ * before its mowed time to that time: see lawn_start_as(). The mowed time is
+ * neither after `then` nor after the next deadline. So the field `mown` is set
+ * to the earlier of these two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {

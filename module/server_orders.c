@@ -160,8 +160,8 @@ host_call(struct host *host, const struct host_order *order)
 }
 
 /* Runs a command of this module that does nothing, so that the server makes the
- * checks that precede a write. A command of the server could delete the key if
- * it has expired. */
+ * checks that precede a write. A command of the server is not used, because it
+ * could delete the key if it has expired. */
 const char *
 host_probe(struct host *host)
 {

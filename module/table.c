@@ -246,8 +246,8 @@ resize_segment(struct table *table, struct table_place *place, size_t events)
     return true;
 }
 
-/* Doubles the directory. It never has more entries than a quarter of the
- * events; evenly distributed hashes do not require more. */
+/* Doubles the directory, unless it would then have more entries than a quarter
+ * of the events; evenly distributed hashes do not require more. */
 static bool
 double_directory(struct table *table)
 {

@@ -7,10 +7,10 @@
  * timer is started that is due earlier. With one lawn for all, one of the
  * workers mows and the others have nothing to do.
  *
- * One lawn exists in two variants: behind a pthread mutex of the default kind,
- * which most programs have, and behind glibc's adaptive kind, which spins for a
- * while before it sleeps and is better for such short sections. If each worker
- * has a lawn, the mutexes are adaptive. */
+ * The crew with one lawn has two variants: behind a pthread mutex of the default
+ * kind, which most programs have, and behind glibc's adaptive kind, which spins
+ * for a while before it sleeps and is better for such short sections. If each
+ * worker has a lawn, the mutexes are adaptive. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "all.h"
 

@@ -57,8 +57,8 @@ size_t peer_apply(const char *library, const struct peer_patch *patches,
  * NULL, or why that is impossible. */
 const char *peer_take_clock(const char *library);
 
-/* Gives a loaded library the system's clock and polls again, while it is used
- * as a host or as a crew. */
+/* Lets a loaded library call the system's clock and poll functions, while it is
+ * used as a host or as a crew. */
 void peer_give_clock(const char *library);
 
 /* Calls act for each loaded segment of a library that has these PF_ flags. */

@@ -12,8 +12,8 @@
 #define INPUT_BLOCK ((size_t)1 << 18) /* bytes of a read, and of a buffer */
 
 /* Opens the next file. Unless input_open() was called with `waits`, does not
- * wait for the writer of a named pipe, which may write to another pipe
- * first. */
+ * wait until a named pipe has a writer: the writer may first write to the other
+ * input, and both processes would wait forever. */
 static int
 open_next(struct input *input)
 {

@@ -8,7 +8,8 @@
 #include <unistd.h>
 
 #define SINK_MANY                                                              \
-    ((size_t)1 << 17)   /* bytes that are written without sink_flush() */
+    ((size_t)1 << 17)   /* from this number of bytes on, sink_end_line() writes
+                         * them */
 #define SINK_CARRIES 3u /* bits of enum sink_kind: number of input lines */
 #define SINK_LINES ((size_t)1 << 12) /* initial room for lines */
 

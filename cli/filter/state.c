@@ -100,7 +100,7 @@ put_remaining(struct filter *filter, struct lawn_store *values, size_t side)
     size_t whole = 0;
     size_t size = remaining(filter, side, &bytes, &whole);
     if (!filter->io.inputs[side].waits) {
-        size = whole; /* the next run reads the file from there */
+        size = whole; /* without the incomplete last line */
     }
     unsigned char source[SOURCE_BYTES];
     encode_source(filter, side, source);

@@ -194,8 +194,8 @@ days_since_1970(unsigned year, unsigned month, unsigned day)
            146097 - 719468;
 }
 
-/* Returns the date of a day since 1970-01-01, which may be negative; not before
- * 0000-01-01. */
+/* Returns the date that is `days` days after 1970-01-01. days may be negative,
+ * but the date must not be before 0000-01-01. */
 static struct times_date
 date_of(int64_t days)
 {

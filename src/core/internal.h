@@ -59,11 +59,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* counts up at starts of idle timers; at 0, the tuning
-                          * is updated */
+    uint64_t starts;     /* minus the number of starts of idle timers until the
+                          * tuning is updated; counts up to 0 */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* counts up at starts that find no blade of their TTL;
-                          * at 0, the tuning is updated */
+    uint64_t misses;     /* the same for starts that find no blade of their
+                          * TTL */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */

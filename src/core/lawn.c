@@ -255,9 +255,10 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* Returns the blade of a TTL in any of its sets; or a free blade, which counts
- * as a miss; or NULL. If more than 3/4 of the blades have entries, only one
- * miss in eight looks for a free blade; that is enough for frequent TTLs. */
+/* Returns the blade of a TTL in any of its sets. If there is none, returns a
+ * free blade and counts a miss, or returns NULL; then insert_unqueued() counts
+ * the miss. If more than 3/4 of the blades have entries, only one miss in eight
+ * looks for a free blade; that is enough for frequent TTLs. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -467,7 +468,9 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
          * with the same TTL and deadline would be on two blades, which violates
          * P4. So in such a table, a start may claim a blade only if its
          * deadline is the one that lawn_start() would compute now. By [I1], b
-         * is before that deadline, so lawn_start() does not compute b again. */
+         * is not after that deadline. It differs, because it is in another
+         * stripe. So b is earlier, and lawn_start() does not compute it
+         * again. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
