@@ -179,8 +179,9 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, and empty blades removed
                                  from the index */
-    uint64_t touched_idle;    /* maximum number of entries processed by a mow
-                                 that fired no timer, or by lawn_next() */
+    uint64_t touched_idle;    /* maximum number of entries that one mow that
+                                 fired no timer processed, or that one call of
+                                 lawn_next() examined */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
     uint64_t ahead;           /* timers that mows prefetched into the cache */
@@ -343,8 +344,9 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
  *
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
- * collect them first, then stop each one here and start it there, in the same
- * order. They then keep the order of P4. */
+ * first collect all timers with their TTLs and deadlines. Then stop each one
+ * here and start it there with lawn_start_as(), in the same order. They keep the
+ * order of P4. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been

@@ -76,8 +76,8 @@
  * running while its callback runs (P6). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
- *   L2  Wake-up: while timers are running, a wake-up is set for the earliest
- *       deadline or an earlier time; the loop sets another one only after this
+ *   L2  Wake-up: while timers are running, a wake-up (of the host or of
+ *       lawn_loop_fd()) is set for the earliest deadline or an earlier time; the loop sets another one only after this
  *       wake-up has occurred or is overdue, or after a start of a timer with an
  *       earlier deadline.
  *   L3  Budget: a turn ends after the callback that used up the budget of
@@ -102,14 +102,14 @@
  * descriptor of lawn_loop_fd() may still become readable, but only once.
  *
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
- * timer waits for the next turn [L5]. Until then it has a new deadline, which
- * lawn_loop_deadline() returns and which decides the order of firing [P4]. The
- * field due of struct lawn_loop_timer has the exact time of the period. At
- * first, the new deadline is one tick after the value of lawn_loop_now() at the
- * start of the callback. At the end of the turn, the first 16 such timers that
- * fired in it become due at once: the loop sets their deadlines to
- * lawn_loop_now(). So they fire in the next turn even if the clock does not
- * advance; the others wait until it advances.
+ * timer waits for the next turn [L5]. The time of that period is past, so the
+ * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
+ * at the start of the callback. lawn_loop_deadline() returns the substitute, and
+ * it decides the order of firing [P4]. The field due of struct lawn_loop_timer
+ * has the exact time of the period. At the end of the turn, the loop sets the
+ * deadlines of the first 16 such timers that fired in it to lawn_loop_now(). So
+ * they fire in the next turn even if the clock does not advance; the others wait
+ * until it advances.
  *
  * THREADS
  *

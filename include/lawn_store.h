@@ -143,7 +143,7 @@ enum lawn_store_error {
     LAWN_STORE_TRAILING = -10006,     /* data after the snapshot in the file */
     LAWN_STORE_ID_TOO_LARGE = -10007, /* above LAWN_STORE_ID_MAX */
     LAWN_STORE_PAYLOAD_TOO_LARGE = -10008, /* above LAWN_STORE_PAYLOAD_MAX */
-    LAWN_STORE_NOT_A_FILE = -10009         /* the path is not a regular file */
+    LAWN_STORE_NOT_A_FILE = -10009 /* saving to a device, a pipe or a socket */
 };
 
 /* Creates a store. options may be NULL. Returns NULL and sets errno on failure:
@@ -220,8 +220,8 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
  *
  * If that start fails, the timer is lost. The limit on memory can cause this,
  * because the store frees the memory of the timer only after the callback has
- * returned. To prevent it, set max_bytes to at least the sum of
- * lawn_store_bytes(), the size of the payload and several blocks of 64 KiB. */
+ * returned. To prevent it, keep lawn_store_bytes() below max_bytes by at least
+ * the size of the payload plus several blocks of 64 KiB. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
@@ -232,7 +232,8 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * of lawn_mow(), plus that of lawn_store_stop() for each timer fired.
  *
  * Unlike lawn_mow(), it may be called in a callback: the inner call fires the
- * timers that the outer call would have fired next.
+ * timers that the outer call would have fired next, and those that callbacks
+ * have started, if they are due at its now.
  *
  * Exception to P2 and P6: at the last tick, a timer that a callback starts is
  * due at once and may fire in the current mow. Nevertheless the mow ends: it
@@ -327,8 +328,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception: a load in a callback gives all overdue timers the deadline
- * lawn_store_now() + 1 [P6]; only those with the same TTL and saved deadline
- * keep their order. */
+ * lawn_store_now() + 1 [P6]; of these timers, only those with the same TTL and
+ * the same deadline in the snapshot keep their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 

@@ -114,8 +114,8 @@
  *   - The first start of a timer performs one compare-and-swap.
  *   - A call performs one compare-and-swap if another thread has started or
  *     stopped the timer before, or if the system has no membarrier(2).
- *   - The first start after a turn takes up to options.budget messages and
- *     reads the clock.
+ *   - The first start after a turn reads the clock and takes messages from the
+ *     worker's mailboxes, at most options.budget of them.
  *
  * Exception to C6: if only the worker of a timer has used it so far, a start or
  * stop by another thread calls membarrier(2) and examines all shards,
@@ -131,8 +131,8 @@
  *
  * While a thread other than the timer's worker is starting the timer, other
  * starts do nothing and return 0: the start in progress replaces them.
- * lawn_workers_stop() then does nothing and returns false. If a timer is
- * started while its callback runs, it does not fire again before the callback
+ * Meanwhile lawn_workers_stop(), too, does nothing and returns false. If a timer
+ * is started while its callback runs, it does not fire again before the callback
  * has returned.
  *
  * WAITING, CANCELLATION AND FORK
@@ -280,7 +280,7 @@ lawn_workers_new(const struct lawn_workers_options *options);
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
  * the set is closed. On failure no worker is added, and no timer changes. The
  * set may keep memory for the next call; after -EAGAIN it may have one more
- * shard, and shards may have moved between the other workers.
+ * shard, and shards may have moved between the existing workers.
  *
  * O(workers * shards^2 + blades + slots) plus the creation of the thread;
  * workers is the largest number of workers that the set has had. */
@@ -324,8 +324,7 @@ int lawn_worker_run(struct lawn_worker *worker);
  * callback it does nothing and returns LAWN_NEVER. The cost is that of
  * lawn_mow() and lawn_next() for each shard of the worker, plus O(shards of the
  * worker) for each message; after lawn_workers_close() was called, also
- * O(timers). If another thread schedules earlier work, lawn_worker_fd() becomes
- * readable. */
+ * O(timers). */
 uint64_t lawn_worker_turn(struct lawn_worker *worker);
 
 /* Returns true if the worker has ended: it was removed, or the set is closed
@@ -333,11 +332,13 @@ uint64_t lawn_worker_turn(struct lawn_worker *worker);
  * lawn_workers_close() waits. */
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
-/* Returns a file descriptor that becomes readable when a turn is needed before
- * the time that the last lawn_worker_turn() returned, or an error: -ENOSYS if
- * the system has no eventfd(2), or the -errno of that call; then nothing
- * changes. O(1); the first call creates the descriptor. Wait for it in an event
- * loop; do not read or close it. */
+/* Returns a file descriptor, or an error: -ENOSYS if the system has no
+ * eventfd(2), or the -errno of that call; then nothing changes. The descriptor
+ * becomes readable if a call on another thread requires a turn before the time
+ * that the last lawn_worker_turn() returned. A timer started on this thread does
+ * not make it readable: run a turn before each wait. O(1); the first call
+ * creates the descriptor. Wait for it in an event loop; do not read or close
+ * it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
@@ -386,9 +387,9 @@ int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
-/* Stops a timer. Returns true if it was running: it does not fire [C2].
- * Otherwise returns false; its callback may be running or about to run. O(1),
- * apart from the exceptions to C5 and C6. The library may refer to the timer
+/* Stops a timer. Returns true if this call stopped it: it does not fire [C2].
+ * Otherwise returns false; the timer may be idle, its callback may be running or
+ * about to run, or another thread may be starting the timer. O(1), apart from the exceptions to C5 and C6. The library may refer to the timer
  * until its deadline: before you free it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
@@ -399,8 +400,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * stopped as well. Returns true if at least one start was stopped. The cost is
  * that of lawn_workers_stop() plus the wait.
  *
- * In the timer's own callback the call does not wait for that callback, and in
- * left() it does not wait. While lawn_workers_close() calls left() on another
+ * In the timer's own callback the call does not wait for that callback. In
+ * left() it never waits, for any timer. While lawn_workers_close() calls left() on another
  * thread:
  *   - If left() is running for this timer, the call waits until it has
  *     returned.
@@ -446,8 +447,8 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * does nothing and returns 0. The cost is the wait, plus O(timers + shards^2 +
  * shards * blades) after the workers have ended.
  *
- * A start that is in progress when the set is closed either fails and changes
- * nothing, or ends as described in C1. If the start moves the timer to an
+ * A call that is starting a timer when the set is closed either fails and
+ * changes nothing, or succeeds; then C1 applies to that start. If it moves the timer to an
  * attached thread, left() may receive the timer although its deadline is <=
  * until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
