@@ -54,7 +54,7 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, adapters)},
     {.name = "tails",
      .help = "measure the slowest single calls, and how many timers and index "
-             "entries they process",
+             "entries they process; has other defaults, see lawn-bench(1)",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, tails)},
     {.name = "workload",
@@ -92,8 +92,8 @@ static const struct options_spec bench_specs[] = {
     {.name = "budget",
      .value = "N",
      .initial = "8",
-     .help = "with --tails, budget of each call of a mow; 0: one call per mow, "
-             "with the budget of the workload",
+     .help = "with --tails: budget of each of the calls into which a mow is "
+             "divided; 0: one call per mow, with the budget of the workload",
      .accepts = "a number",
      .parse = options_number,
      .max = UINT32_MAX,
@@ -175,7 +175,7 @@ static const struct options_spec bench_specs[] = {
      .value = "WHAT",
      .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
              "operations start, stop, restart, idle and fire run in a loop; "
-             "the operation named last replays the --trace once; the function "
+             "one more operation, 'last', replays the --trace once; the function "
              "play_last_block replays the final --n events",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,

@@ -353,14 +353,13 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * started with ttl at time deadline - ttl. The deadline is not rounded to the
  * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
- * If the deadline is in the past, the timer fires in the next mow, before
- * timers with later deadlines. In a callback, a deadline <= lawn_now() counts
- * as lawn_now() + 1 [P6].
+ * If the deadline is in the past, the timer fires in the next mow. In a
+ * callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6]. A deadline
+ * before the mowed time counts as the mowed time.
  *
  * The mowed time is the time up to which mows have processed the index. In a
  * new lawn it is options.now; later it is between the deadline of the last
- * timer that fired and lawn_now(). A deadline before the mowed time counts as
- * the mowed time. So to load timers of which some are overdue, set options.now
+ * timer that fired and lawn_now(). So to load timers of which some are overdue, set options.now
  * to the earliest deadline and create the lawn. Then call lawn_set_now() with
  * the current time, and start the timers.
  *

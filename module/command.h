@@ -25,7 +25,8 @@ struct call {
     /* a pause ended, the sink was set, or LAWN.APPLY changed settings: events
      * may have become due meanwhile, so the next one is searched for */
     bool resumed;
-    /* replicated by a master, which has woken its waiting clients */
+    /* the change comes from LAWN.APPLY: the master has already sent the
+     * notifications */
     bool applied;
     uint64_t earliest; /* earliest due time of the added events */
 };

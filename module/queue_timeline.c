@@ -1,8 +1,9 @@
 /* queue_timeline.c - a queue's events by time: a lawn, and a heap next to it.
  *
  * The lawn is for events that share their TTL: there they need no additional
- * memory. Events with unique TTLs would all be in the lawn's index, where a
- * whole slot becomes due at once, even if it contains a million. So the heap is
+ * memory. Events with unique TTLs would all be in the lawn's index. There, all
+ * events of a far slot must be moved before its first one can become due, even
+ * if they are a million. So the heap is
  * for events with an individual time, events whose time the lawn has passed,
  * events that are due before the last event of their TTL, and, once there are
  * many events, those with an unknown TTL.

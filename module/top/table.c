@@ -28,12 +28,12 @@ enum table_kind {
     TABLE_SERVER
 };
 
-/* Columns with the greatest `keep` are omitted first. */
+/* The column with the greatest `rank` is omitted first, one with 0 never. */
 static const struct table_column {
     const char *title;
     enum table_kind kind;
     enum top_field field;
-    int keep;
+    int rank;
 } table_columns[] = {
     {"LEN", TABLE_COUNT, TOP_LEN, 0},
     {"WAITING", TABLE_COUNT, TOP_WAITING, 9},
@@ -185,7 +185,7 @@ fit_columns(struct table *table, size_t columns)
                 continue;
             }
             used += table->width[c] + 2;
-            if (table_columns[c].keep > table_columns[worst].keep ||
+            if (table_columns[c].rank > table_columns[worst].rank ||
                 table->width[worst] == 0) {
                 worst = c;
             }
@@ -193,7 +193,7 @@ fit_columns(struct table *table, size_t columns)
         if (columns == 0) {
             return TABLE_KEY_MAX;
         }
-        if (used + TABLE_KEY <= columns || table_columns[worst].keep == 0) {
+        if (used + TABLE_KEY <= columns || table_columns[worst].rank == 0) {
             return columns > used ? columns - used : 1;
         }
         table->width[worst] = 0;

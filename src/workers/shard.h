@@ -16,9 +16,10 @@ void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts a timer back on the lawn after it was removed from there or fired before
- * its deadline. Does not use a blade, because timers on the blade may have
- * later deadlines. */
+/* Puts a timer on the lawn with this deadline: one from the mailbox, one that
+ * was just removed, or one that the lawn has fired but that must remain there.
+ * Does not use a blade, because timers on the blade may have later
+ * deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 

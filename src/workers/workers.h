@@ -158,9 +158,9 @@ struct lawn_worker {
     /* Accessed by the thread only. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* start_shard if all of these hold: the worker runs that shard, timers are
-     * routed by owner, and stale is false; otherwise NULL. start_fast() starts
-     * the timers of this shard. */
+    /* fast_shard: equal to start_shard (below) if the worker runs that shard,
+     * timers are routed by owner, and stale is false; otherwise NULL.
+     * start_fast() starts the timers of this shard. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
