@@ -156,8 +156,7 @@ check_slot(struct lawn_checking *checking, uint32_t slot)
         return report_broken(checking, "[I5] an earliest time of another slot",
                              unqueued);
     }
-    if (marked && level > 0 &&
-        lawn__index_slot_start(index, slot) < index->horizon) {
+    if (level > 0 && index->earliest[slot] < index->horizon) {
         return report_broken(checking, "[I10] a slot before the horizon",
                              unqueued);
     }

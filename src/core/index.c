@@ -122,8 +122,8 @@ lawn__index_lower(struct lawn_index *index, uint32_t slot, uint64_t time)
     index->occupied[level * index->words + digit / 64] |= UINT64_C(1)
                                                           << (digit % 64);
     index->levels |= 1u << level;
-    if (start < index->horizon) {
-        index->horizon = start;
+    if (time < index->horizon) {
+        index->horizon = time;
     }
     if (start - ticks < index->prepare) {
         index->prepare = start - ticks;

@@ -57,8 +57,8 @@ struct lawn_index_entry {
 
 struct lawn_index {
     uint64_t base;
-    uint64_t horizon;   /* no marked slot of a higher level than 0 begins before
-                       * this time [I10] */
+    uint64_t horizon;   /* no time in a slot of a higher level than 0 is earlier
+                         * [I10] */
     uint64_t *earliest; /* per slot: no time in it is earlier;
                                      * LAWN_NEVER if it is not marked [I5] */
     struct lawn_link *unqueued;     /* the lists of unqueued timers of each

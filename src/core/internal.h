@@ -27,7 +27,8 @@
  *   [I8] Blades of one TTL are in different sets. The TTL and the deadline of
  *        a start determine the two sets in which it looks for a blade.
  *   [I9] base <= now <= LAWN_LAST.
- *  [I10] No marked slot of a higher level than 0 begins before index.horizon.
+ *  [I10] index.horizon is not after `earliest` of any slot of a higher level
+ *        than 0.
  * lawn_check() checks them.
  */
 #ifndef LAWN_CORE_INTERNAL_H
@@ -110,29 +111,17 @@ lawn__move_clock(struct lawn *lawn, uint64_t now)
     lawn->plain = (LAWN_LAST - now) & lawn->plain_mask;
 }
 
-/* With at most this many timers and entries, no slot needs to be opened
- * early. */
-#if !defined LAWN_FEW
-#define LAWN_FEW 256u
-#endif
-
-static inline bool
-lawn__is_small(const struct lawn *lawn)
-{
-    return lawn_count(lawn) + lawn->index.count <= LAWN_FEW;
-}
-
 static inline void
 lawn__set_bound(struct lawn *lawn, uint64_t bound)
 {
     uint64_t wake = bound;
 
     LAWN_NAIVELY(bound = wake = 0);
-    if (wake > lawn->index.prepare && !lawn__is_small(lawn)) {
+    if (wake > lawn->index.prepare) {
         wake = lawn->index.prepare;
     }
     lawn->bound = bound;
-    lawn->wake = lawn->tuning.review_due ? 0 : wake;
+    lawn->wake = lawn->tuning.review_due || lawn->mowing != NULL ? 0 : wake;
 }
 
 /* Does nothing unless now is later. Reviews the tuning first, if due. */

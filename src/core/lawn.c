@@ -162,13 +162,16 @@ lawn_free(struct lawn *lawn)
     }
 }
 
-/* Lowers the bound if this deadline is earlier; queue is the timer's queue. */
+/* Lowers the bound if this deadline is earlier; queue is the timer's queue.
+ * Otherwise, lowers lawn->wake if the added time must be prepared earlier. */
 static inline void
 lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 {
     if (deadline < lawn->bound) {
         lawn__set_bound(lawn, deadline);
         lawn->front = queue;
+    } else if (lawn->wake > lawn->index.prepare) {
+        lawn__set_bound(lawn, lawn->bound);
     }
 }
 
@@ -193,10 +196,8 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
          * this deadline, so P4 holds. */
         lawn__list_remove(lawn__key(lawn), &timer->link);
         lawn__list_prepend(lawn__key(lawn), list, &timer->link);
-        lower_bound(lawn, deadline, list);
-    } else if (lawn->mowing == NULL) {
-        lawn__set_bound(lawn, lawn->bound);
     }
+    lower_bound(lawn, deadline, list);
 }
 
 /* Called after an unqueued timer was inserted, if it is the earliest of its

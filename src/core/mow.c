@@ -123,8 +123,10 @@ prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
                                    tick + LAWN_MOW_CHAINS - 1, most);
     while (lawn->blades.stripe != 0 && number != LAWN_INDEX_NONE &&
            ahead < most) {
-        ahead += prefetch_stripes(lawn, lawn->blades.all[number].ttl, tick,
-                                  most - ahead);
+        size_t found = prefetch_stripes(lawn, lawn->blades.all[number].ttl,
+                                        tick, most - ahead);
+
+        ahead += found > 0 ? found : 1;
         number = index->entry[number].next;
     }
     lawn->ahead += ahead;
@@ -366,8 +368,16 @@ move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
     return moved;
 }
 
+/* A mow also accounts for a marked slot in which it has found no entry. */
+static void
+use_empty_slot(struct lawn_mowing *mowing)
+{
+    mowing->lawn->index.moved++;
+    use_work(mowing, 1);
+}
+
 /* Moves at most `most` entries of a slot of a higher level to lower levels.
- * Returns whether the slot is empty now. */
+ * Returns whether the slot is empty now and has been cleared. */
 LAWN_NOINLINE static bool
 open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
 {
@@ -376,11 +386,17 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     size_t moved = move_unqueued_down(lawn, slot, most);
     uint32_t number = 0;
 
+    if (most == 0) {
+        return false;
+    }
     while (moved < most && (number = index->first[slot]) != LAWN_INDEX_NONE) {
         lawn__index_update(index, lawn->blades.all, number);
         moved++;
     }
     use_work(mowing, moved);
+    if (moved == 0) {
+        use_empty_slot(mowing);
+    }
     if (index->first[slot] != LAWN_INDEX_NONE) {
         return false;
     }
@@ -394,28 +410,26 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     return true;
 }
 
-/* Returns the earliest time of the index, or an earlier one. tick is the first
- * marked tick of level 0. Updates the horizon. */
-static uint64_t
-find_first(struct lawn_index *index, uint64_t tick)
+/* Sets the horizon as late as possible: to the minimum of `earliest` over the
+ * slots of higher levels. */
+static void
+update_horizon(struct lawn_index *index)
 {
-    uint64_t first = tick;
     uint64_t horizon = LAWN_NEVER;
 
     for (uint32_t rest = index->levels; rest != 0; rest &= rest - 1) {
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
-        uint64_t start = lawn__index_slot_start(index, slot);
 
-        horizon = start < horizon ? start : horizon;
-        first = index->earliest[slot] < first ? index->earliest[slot] : first;
+        horizon =
+            index->earliest[slot] < horizon ? index->earliest[slot] : horizon;
     }
     index->horizon = horizon;
-    return first;
 }
 
-/* Opens the slots of higher levels that contain the earliest time, the lower
- * levels first. Returns false if that takes more work than the mow has left. */
+/* Opens the slots of higher levels that may contain the earliest time, the
+ * lower levels first. Returns false if that takes more work than the mow has
+ * left. */
 LAWN_NOINLINE static bool
 open_slots_of(struct lawn_mowing *mowing, uint64_t first)
 {
@@ -430,7 +444,7 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
         uint32_t slot =
             lawn__index_first_slot(index, (uint32_t)__builtin_ctz(rest));
 
-        if (lawn__index_slot_start(index, slot) <= first &&
+        if (index->earliest[slot] <= first &&
             !open_slot(mowing, slot, mowing->work)) {
             return false;
         }
@@ -449,6 +463,9 @@ prepare_slots(struct lawn_mowing *mowing)
     size_t most = work < LAWN_MOW_PREPARE ? work : LAWN_MOW_PREPARE;
     uint64_t prepare = LAWN_NEVER;
 
+    /* Opening a slot may add times to lower levels, which lowers
+     * index->prepare. */
+    index->prepare = LAWN_NEVER;
     for (uint32_t level = 1; index->levels >> level != 0; level++) {
         while ((index->levels >> level & 1) != 0) {
             uint32_t slot = lawn__index_first_slot(index, level);
@@ -466,7 +483,9 @@ prepare_slots(struct lawn_mowing *mowing)
             }
         }
     }
-    index->prepare = prepare;
+    if (prepare < index->prepare) {
+        index->prepare = prepare;
+    }
 }
 
 /* Called when no timer is due any more; first is the earliest time, or
@@ -481,7 +500,7 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
     if (until > index->base) {
         lawn__index_set_base(index, until);
     }
-    if (LAWN_UNLIKELY(until >= index->prepare) && !lawn__is_small(lawn)) {
+    if (LAWN_UNLIKELY(until >= index->prepare)) {
         prepare_slots(mowing);
     }
     return LAWN_UNLIKELY(first == LAWN_NEVER) && !lawn__list_empty(&lawn->last)
@@ -489,7 +508,8 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
                : first;
 }
 
-static inline void
+/* Returns a time that no running timer's deadline precedes. */
+static inline uint64_t
 mow_until(struct lawn_mowing *mowing, uint64_t until)
 {
     struct lawn *lawn = mowing->lawn;
@@ -502,26 +522,32 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
 
         first = tick;
         if (LAWN_UNLIKELY(tick >= index->horizon)) {
-            first = find_first(index, tick);
-            if (tick >= index->horizon && first <= until) {
-                if (!open_slots_of(mowing, first)) {
-                    break;
+            update_horizon(index);
+            if (tick >= index->horizon) {
+                first = index->horizon;
+                if (first <= until) {
+                    if (!open_slots_of(mowing, first)) {
+                        break;
+                    }
+                    continue;
                 }
-                continue;
             }
         }
         if (first > until) {
-            first = finish_mow(mowing, until, first);
-            break;
+            return finish_mow(mowing, until, first);
         }
         uint32_t slot = (uint32_t)tick & index->mask;
+        size_t before = mowing->left + mowing->work;
         lawn__index_set_base(index, tick);
         if (!fire_tick(mowing, slot, tick)) {
             break;
         }
         lawn__index_clear_tick(index, slot);
+        if (LAWN_UNLIKELY(mowing->left + mowing->work == before)) {
+            use_empty_slot(mowing);
+        }
     }
-    lawn__set_bound(lawn, first);
+    return first;
 }
 
 /* Moves the timers due at LAWN_LAST into the index, so that this mow fires them.
@@ -572,8 +598,9 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
-    mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
+    uint64_t bound = mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
     lawn->mowing = NULL;
+    lawn__set_bound(lawn, bound);
     size_t fired = mowing.budget - mowing.left;
     if (fired == 0 && work - mowing.work > lawn->touched_idle) {
         lawn->touched_idle = work - mowing.work;

@@ -94,13 +94,14 @@ scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     return earliest;
 }
 
-/* Returns whether the earliest time of the slot was found, or the slot is
- * empty. */
+/* Returns whether the search may go on: the earliest time of the slot was found,
+ * or the slot was empty. An empty slot that is cleared counts as an entry. */
 static bool
 scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {
     struct lawn_index *index = &lawn->index;
     uint64_t earliest = LAWN_NEVER;
+    uint64_t looks = search->looks;
 
     if (slot <= index->mask) {
         /* All unqueued timers of a slot of level 0 are due at the same tick. */
@@ -131,7 +132,11 @@ scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     } else {
         lawn__index_clear_slot(index, slot);
     }
-    return true;
+    if (search->looks == looks) {
+        search->looks--;
+        index->moved++;
+    }
+    return search->looks > 0;
 }
 
 static uint32_t
@@ -178,9 +183,6 @@ find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
     }
     looks -= search->looks;
     lawn->looked += looks;
-    if (looks > lawn->touched_idle && looks <= LAWN_NEXT_LOOKS) {
-        lawn->touched_idle = looks;
-    }
     if (lawn->mowing == NULL) {
         lawn__set_bound(lawn, next);
         lawn->front = search->next == next ? search->queue : NULL;
@@ -206,8 +208,15 @@ lawn_next(struct lawn *lawn)
     if (is_front_valid(lawn)) {
         return lawn->bound;
     }
-    return lawn_count(lawn) > 0 ? find_earliest(lawn, &search, LAWN_NEXT_LOOKS)
-                                : LAWN_NEVER;
+    if (lawn_count(lawn) == 0) {
+        return LAWN_NEVER;
+    }
+    uint64_t next = find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
+    uint64_t looks = LAWN_NEXT_LOOKS - search.looks;
+
+    lawn->touched_idle =
+        looks > lawn->touched_idle ? looks : lawn->touched_idle;
+    return next;
 }
 
 uint64_t

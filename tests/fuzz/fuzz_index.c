@@ -126,7 +126,8 @@ fuzz_compare(void)
                      "I5: the mark of a slot");
         small_expect(level == 0 || (fuzz_index->levels >> level & 1) != 0,
                      "I5: the mark of a level");
-        small_expect(level == 0 || fuzz_index->horizon <= start,
+        small_expect(level == 0 ||
+                         fuzz_index->horizon <= fuzz_index->earliest[slot],
                      "I10: the horizon");
         small_expect(lawn__index_slots_ahead(
                          fuzz_index, lawn__index_first_slot(

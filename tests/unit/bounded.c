@@ -716,3 +716,172 @@ TEST(prefetching_does_not_exceed_the_limit_of_work)
         free(probes);
     }
 }
+
+/* [P2] [P8] A timer is due in a slot of a higher level, before 100,000 timers of
+ * the same slot. Finding it does not require moving these. */
+TEST(a_due_timer_does_not_wait_until_a_crowd_of_later_ones_is_moved)
+{
+    static const size_t budgets[] = {1, 10, SIZE_MAX};
+    struct scene s;
+
+    for (size_t i = 0; i < COUNT(budgets); i++) {
+        struct probe *probes = new_probes(MANY);
+
+        scene_begin(&s, UNQUEUED);
+        s.act = check_order;
+        for (unsigned k = 0; k < MANY; k++) {
+            start_probe(&s, &probes[k], FAR + 5000 + k % SPREAD);
+        }
+        /* Level 0 reaches this timer once the base is in the slot. */
+        CHECK_EQ(mow_some(&s, FAR - 1, budgets[i]), 0);
+        for (uint64_t now = FAR + 1; now < FAR + 1000; now++) {
+            uint64_t before = stats_of(&s).moved;
+
+            start_at(&s, 0, now);
+            CHECK_EQ(mow_some_unchecked(&s, now, budgets[i]), 1);
+            CHECK(!pending(&s, 0));
+            CHECK(stats_of(&s).moved - before <= 512);
+        }
+        CHECK(lawn_check(s.lawn, stdout));
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* Starts a timer whose TTL the lawn does not know, so that it is unqueued. */
+static void
+start_unqueued(struct scene *s, struct probe *probe, uint64_t deadline)
+{
+    lawn_start_as(s->lawn, &probe->timer, 0, deadline);
+    probe->due = lawn_deadline(&probe->timer);
+}
+
+/* [P8] The first timer is the earliest of its slot, so the later ones do not
+ * change the time of the next deadline. */
+TEST(a_lawn_that_grows_opens_slots_ahead_of_time)
+{
+    enum { CROWD = 20000, DUE = 50048 };
+    struct lawn_options options = {0};
+    struct probe *probes = new_probes(CROWD);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    s.act = check_order;
+    for (unsigned i = 0; i < CROWD; i++) {
+        start_unqueued(&s, &probes[i], DUE + i % 100);
+    }
+    mow_each_tick(&s, 1, DUE + 100);
+    CHECK_EQ(total, CROWD);
+    scene_end(&s);
+    free(probes);
+}
+
+/* [P8] A few timers move to a lower level. Many timers that are started later
+ * share their new slot, which is opened ahead of time as well. */
+TEST(a_slot_filled_by_a_move_is_opened_ahead_of_time)
+{
+    enum {
+        FAR_ONES = 300,
+        FEW = 10,
+        LATER = 20000,
+        DUE = 40000,
+        START = 30000
+    };
+    const unsigned many = FAR_ONES + FEW + LATER;
+    struct lawn_options options = {0};
+    struct probe *probes = new_probes(many);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    s.act = check_order;
+    for (unsigned i = 0; i < FAR_ONES; i++) {
+        start_unqueued(&s, &probes[i],
+                       (UINT64_C(1) << 50) - ((uint64_t)i << 40));
+    }
+    for (unsigned i = FAR_ONES; i < FAR_ONES + FEW; i++) {
+        start_unqueued(&s, &probes[i], DUE);
+    }
+    mow_each_tick(&s, 1, START);
+    for (unsigned i = FAR_ONES + FEW; i < many; i++) {
+        start_unqueued(&s, &probes[i], DUE + 1 + i % 60);
+    }
+    mow_each_tick(&s, START + 1, DUE + 60);
+    CHECK_EQ(total, FEW + LATER);
+    scene_end(&s);
+    free(probes);
+}
+
+/* [P8] One timer in each of many slots, all stopped but the last: a call that
+ * clears an empty slot counts it. */
+TEST(empty_slots_count_as_work)
+{
+    enum { SLOTS = 1500 };
+    struct lawn_options options = {0};
+    struct scene s;
+
+    for (unsigned asks = 0; asks < 2; asks++) {
+        struct probe *probes = new_probes(SLOTS);
+        unsigned many = 0;
+        unsigned calls = 1;
+
+        scene_begin_with(&s, &options);
+        s.act = check_order;
+        for (unsigned level = 0; level < 6; level++) {
+            for (uint64_t i = 2; i < 252; i++) {
+                start_probe(&s, &probes[many++], i << (7 * level));
+            }
+        }
+        CHECK_EQ(many, SLOTS);
+        uint64_t last = lawn_deadline(&probes[many - 1].timer);
+        for (unsigned i = 0; i < many - 1; i++) {
+            stop_probe(&s, &probes[i]);
+        }
+        struct lawn_counters before = stats_of(&s);
+        if (asks != 0) {
+            while (lawn_next(s.lawn) != last) {
+                calls++;
+                CHECK(stats_of(&s).looked - before.looked <= calls * LOOKS);
+            }
+            CHECK(stats_of(&s).looked - before.looked >= 1000);
+        } else {
+            calls = (unsigned)mow_to_the_end(&s, last, 1);
+            CHECK_EQ(total, 1);
+            CHECK(stats_of(&s).moved - before.moved >= 1000);
+        }
+        CHECK(calls >= 3);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* [P8] Blades whose timers were stopped have entries in the slot of a tick.
+ * Looking there for timers to prefetch is limited, too. */
+TEST(prefetching_counts_entries_without_timers)
+{
+    enum { LONG = 70000, TTLS = 4000, DUE = 8000 };
+    struct lawn_options options = {.blades = 16384};
+    struct probe *probes = new_probes(LONG + TTLS);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    s.act = check_order;
+    for (unsigned i = 0; i < LONG; i++) {
+        start_probe(&s, &probes[i], 1000000);
+    }
+    for (unsigned i = 0; i < TTLS; i++) {
+        lawn_set_now(s.lawn, 1 + i);
+        start_probe(&s, &probes[LONG + i], DUE - 1 - i);
+    }
+    CHECK(stats_of(&s).live_blades > TTLS * 9 / 10);
+    for (uint64_t now = TTLS + 1; now < DUE; now++) {
+        CHECK_EQ(mow_some_unchecked(&s, now, 1), 0);
+    }
+    for (unsigned i = 0; i < TTLS; i++) {
+        stop_probe(&s, &probes[LONG + i]);
+    }
+    uint64_t before = stats_of(&s).ahead;
+    (void)mow_some_unchecked(&s, DUE, 1);
+    CHECK_EQ(stats_of(&s).ahead - before, 1);
+    scene_end(&s);
+    free(probes);
+}

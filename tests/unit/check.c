@@ -195,7 +195,7 @@ break_horizon(struct scene *s)
     struct lawn_index *index = &s->lawn->index;
 
     CHECK(slot_of(s, 0) > index->mask);
-    index->horizon = lawn__index_slot_start(index, slot_of(s, 0)) + 1;
+    index->horizon = index->earliest[slot_of(s, 0)] + 1;
 }
 
 static void

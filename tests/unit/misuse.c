@@ -151,6 +151,22 @@ mow_inside_a_mow_with_nothing_due_then(void)
 }
 
 static void
+mow_inside_after_a_new_resolution(struct scene *s, struct probe *probe)
+{
+    (void)probe;
+    lawn_set_resolution(s->lawn, 2);
+    (void)lawn_mow(s->lawn, 1, SIZE_MAX, ignore, NULL);
+}
+
+static void
+mow_inside_a_mow_after_a_new_resolution(void)
+{
+    begin();
+    one.act = mow_inside_after_a_new_resolution;
+    (void)mow(&one, 10);
+}
+
+static void
 mow_inside_a_mow_with_nothing_left(void)
 {
     begin();
@@ -171,6 +187,8 @@ TEST(a_mow_inside_a_callback_is_named_even_if_nothing_is_due)
                           "lawn_mow inside"));
     CHECK(
         kit_aborts_with(mow_inside_a_mow_with_nothing_left, "lawn_mow inside"));
+    CHECK(kit_aborts_with(mow_inside_a_mow_after_a_new_resolution,
+                          "lawn_mow inside"));
 }
 
 static void

@@ -9,7 +9,7 @@
  *
  * @proof clock_set
  * @covers lawn_set_now lawn__advance_clock lawn__move_clock lawn_now
- *     lawn__set_bound lawn__is_small lawn__tuning_review set_mode begin_count
+ *     lawn__set_bound lawn__tuning_review set_mode begin_count
  *     are_blades_useless lawn__tuning_settle
  * For every time that is set: the clock never runs back, and never past
  * LAWN_LAST [P9]. Whatever the tuning becomes, the wake time is not after the
@@ -114,7 +114,7 @@ clock_set(void)
     PROVE(lawn.wake <= bound, "[I6] the wake is not after the bound");
     PROVE(!lawn.tuning.review_due || lawn.wake == 0, "[I6] a review");
     PROVE(lawn.tuning.review_due || lawn.wake == bound ||
-              (lawn.wake == lawn.index.prepare && !lawn__is_small(&lawn)),
+              lawn.wake == lawn.index.prepare,
           "[I6] the wake is the bound, or slots can be opened");
     PROVE(lawn_count(&lawn) == count, "[I7] the count stays");
     PROVE(proof_plain(nondet_u64()), "[P9] plain fits the clock");

@@ -195,7 +195,6 @@ proof_any_marks(void)
     for (uint32_t i = 0; i < PROOF_SLOTS; i++) {
         uint32_t level = i >> PROOF_SLOT_BITS;
         uint32_t digit = i & lawn.index.mask;
-        uint64_t start = lawn__index_slot_start(&lawn.index, i);
 
         proof_earliest[i] = LAWN_NEVER;
         if (proof_first[i] != LAWN_INDEX_NONE ||
@@ -204,8 +203,8 @@ proof_any_marks(void)
             proof_occupied[level] |= UINT64_C(1) << digit;
             if (level > 0) {
                 lawn.index.levels |= 1u << level;
-                if (start < lawn.index.horizon) {
-                    lawn.index.horizon = start;
+                if (proof_earliest[i] < lawn.index.horizon) {
+                    lawn.index.horizon = proof_earliest[i];
                 }
             }
         }
