@@ -67,7 +67,7 @@
  *       index entries, including those that it fires; lawn_next() examines at
  *       most 448 index entries; lawn_next_timer() examines at most 448, and in
  *       addition the outdated entries, which are those of blades whose first
- *       timer was stopped or restarted.
+ *       timer was stopped or restarted. A slot without entries counts as one.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -177,14 +177,15 @@ struct lawn_counters {
                                  starts == stops + fires + count */
     uint64_t count;           /* running timers */
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
-    uint64_t moved;           /* index entries moved, and empty blades removed
-                                 from the index */
+    uint64_t moved;           /* index entries moved, and empty blades and
+                                 empty slots removed from the index */
     uint64_t touched_idle;    /* maximum number of entries that one mow that
                                  fired no timer processed, or that one call of
                                  lawn_next() examined */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* timers that mows prefetched into the cache */
+    uint64_t ahead;           /* timers that mows prefetched into the cache, and
+                                 blades in which they found none */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
@@ -240,8 +241,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * A mow also moves entries of the index. Unless budget is SIZE_MAX, it
  * processes at most 8 * budget + 448 timers and entries [P8]. A mow that
  * reaches this limit returns budget, even if it fired fewer timers, and the
- * next mow continues. In a program that mows often this happens only after many
- * timers with the earliest deadlines were stopped.
+ * next mow continues. In a program that mows often this is rare. It happens
+ * after many of the earliest timers were stopped, or if many timers with
+ * different TTLs have similar deadlines.
  *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
  * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as

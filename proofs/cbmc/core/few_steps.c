@@ -67,7 +67,7 @@
  * @proof few_mow
  * @each shapes few_mow
  * @flags --unwindset mow_until.0:24,proof_any_index.0:65
- * @covers lawn_mow mow_slow mow_until finish_mow find_first open_slots_of
+ * @covers lawn_mow mow_slow mow_until finish_mow update_horizon open_slots_of
  *     index_last_tick
  * @unreached mow_slow: return 0; -- the callback does not mow
  * @unreached finish_mow: $prepare_slots($mowing); -- only if there are more than
@@ -78,7 +78,7 @@
  * @proof few_work
  * @each shapes few_work
  * @flags --unwindset mow_until.0:24,proof_any_index.0:65
- * @covers mow_until open_slots_of find_first
+ * @covers mow_until open_slots_of update_horizon
  * A mow with a limit of 1 to 6 entries besides the timers that it fires. It
  * processes no more entries than that [P8]; if it stops for that reason, the
  * timers that have not fired keep running, none of them is before the base of
