@@ -173,10 +173,11 @@ static const struct options_spec bench_specs[] = {
      .offset = offsetof(struct bench_options, list)},
     {.name = "loop",
      .value = "WHAT",
-     .help = "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
-             "operations start, stop, restart, idle and fire run in a loop; "
-             "one more operation, 'last', replays the --trace once; the function "
-             "play_last_block replays the final --n events",
+     .help =
+         "for a profiler: run CONTENDER/OPERATION, such as lawn/start; the "
+         "operations start, stop, restart, idle and fire run in a loop; "
+         "one more operation, 'last', replays the --trace once, with its final "
+         "--n events in the function play_last_block of lawn-bench",
      .accepts = "CONTENDER/OPERATION",
      .parse = options_text,
      .offset = offsetof(struct bench_options, loop)},

@@ -284,8 +284,7 @@ check_agreement(struct results_cell *cell)
     return agrees;
 }
 
-/* Does not run contenders that were given up in the same life with fewer
- * timers. */
+/* Excludes contenders that were given up in the same life with fewer timers. */
 static void
 skip_hopeless(const struct results *results, struct results_cell *cell)
 {

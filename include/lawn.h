@@ -7,11 +7,11 @@
  * call of lawn_mow(), fires due timers: it calls a callback for each running
  * timer whose deadline has been reached. lawn(7) describes when to use a lawn.
  *
- * Timers with the same TTL form a FIFO queue, called a blade. They become due
- * in the order in which they were started, so appending keeps a blade sorted.
- * The number of blades is limited; a running timer that is not on a blade is
- * unqueued. An index finds the earliest deadline. Its entries are the blades
- * and the unqueued timers.
+ * Timers with the same TTL can form a FIFO queue, called a blade. They become
+ * due in the order in which they were started, so appending keeps a blade
+ * sorted. The number of blades is limited; a running timer that is not on a
+ * blade is unqueued. An index finds the earliest deadline. Its entries are the
+ * blades and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -67,7 +67,8 @@
  *       index entries, including those that it fires; lawn_next() examines at
  *       most 448 index entries; lawn_next_timer() examines at most 448, and in
  *       addition the outdated entries, which are those of blades whose first
- *       timer was stopped or restarted. A slot without entries counts as one.
+ *       timer was stopped or restarted. An empty slot of the
+ *       index counts as an entry.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -116,9 +117,9 @@ struct lawn_link {
     struct lawn_link *prev;
 };
 
-/* A timer: 24 bytes, embedded in an object of the caller. All-zero bytes are an
- * idle timer. The fields are private. Do not copy or free a running timer. If
- * you move one, call lawn_moved(). */
+/* A timer, embedded in an object of the caller: 24 bytes on 64-bit machines.
+ * All-zero bytes are an idle timer. The fields are private. Do not copy or free
+ * a running timer. If you move one, call lawn_moved(). */
 struct lawn_timer {
     struct lawn_link link;
     uint64_t deadline;
@@ -138,12 +139,12 @@ struct lawn_options {
      * bytes each. A TTL can use only a few of them, selected by its hash. Up to
      * the expected number of TTLs, almost every TTL gets a blade. Timers of a
      * TTL without a blade are unqueued: they cost as much as in a hierarchical
-     * timing wheel. If this option is set, or the resolution is above 1, the
-     * lawn uses blades from the first start. Otherwise it begins to use them
-     * when both of these hold:
+     * timing wheel. If this option is not 0, or the resolution is above 1,
+     * the lawn uses blades from the first start. Otherwise it begins to use
+     * them when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - At least about four timers per TTL are running. If there are more than
-     *     512 TTLs, about 512 timers per TTL must be running instead of four. */
+     *   - At least about four timers per TTL are running; with more than 512
+     *     TTLs, at least about 512 timers per TTL. */
     size_t blades;
 
     /* The index is a hierarchical timing wheel: it has levels, and each level is
@@ -179,13 +180,13 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, and empty blades and
                                  empty slots removed from the index */
-    uint64_t touched_idle;    /* maximum number of entries that one mow that
-                                 fired no timer processed, or that one call of
-                                 lawn_next() examined */
+    uint64_t touched_idle;    /* maximum number of entries processed by a mow
+                                 that fired no timer, or examined by a call of
+                                 lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* timers that mows prefetched into the cache, and
-                                 blades in which they found none */
+    uint64_t ahead;           /* timers prefetched into the cache by mows, and
+                                 blades without a timer to prefetch */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
@@ -234,7 +235,8 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, in the order of P4. Returns the number of timers fired, or budget if
  * the mow reached the limit described below. If the result is less than budget
- * and no callback called lawn_halt(), no due timer remains [P2]. Otherwise the
+ * and no callback called lawn_halt(), no timer with a deadline <= now remains
+ * [P2]. Otherwise the
  * remaining due timers fire first in the next mow. O(1) if no timer is due and
  * no index entry is moved.
  *
@@ -281,9 +283,9 @@ uint64_t lawn_now(const struct lawn *lawn);
  *   - There are few timers per TTL. If options.blades is set, this case also
  *     requires that most starts find no blade of their TTL.
  *
- * The lawn decides this only after at least 1,024 starts since the last call of
- * this function. So if a program calls this function every few hundred starts,
- * the lawn does not stop using blades. */
+ * The lawn decides this after at least 1,024 starts, and each call of this
+ * function restarts the count. So if a program calls this function every few
+ * hundred starts, the lawn does not stop using blades. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
@@ -361,9 +363,10 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * The mowed time is the time up to which mows have processed the index. In a
  * new lawn it is options.now; later it is between the deadline of the last
- * timer that fired and lawn_now(). So to load timers of which some are overdue, set options.now
- * to the earliest deadline and create the lawn. Then call lawn_set_now() with
- * the current time, and start the timers.
+ * timer that fired and lawn_now(). So to load overdue timers with their
+ * deadlines, and thus in their order, set options.now to the earliest deadline
+ * and create the lawn. Then call lawn_set_now() with the current time, and start
+ * the timers.
  *
  * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
  * later than the one that lawn_start() would set, and usually (c) if a timer of
@@ -376,8 +379,8 @@ void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
 /* Relinks a running timer after its memory was moved, for example by realloc().
- * Call it after each move, before any other call on the lawn and before moving
- * another of its timers. The old memory is not read. Does nothing for an idle
+ * Call it after each move, before any other call on the lawn and before another
+ * timer of the lawn is moved. The old memory is not read. Does nothing for an idle
  * timer, which needs no such call. O(1). */
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 

@@ -1,6 +1,6 @@
 /* lawn_glib.h - a lawn_loop in a main loop of GLib.
  *
- * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In GLib, the wake-up is a GSource with default priority. Its ready time is -1
  * while no timer is running.
  *

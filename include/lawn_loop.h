@@ -77,19 +77,19 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
- *       lawn_loop_fd()) is set for the earliest deadline or an earlier time; the loop sets another one only after this
- *       wake-up has occurred or is overdue, or after a start of a timer with an
- *       earlier deadline.
+ *       lawn_loop_fd()) is set for the earliest deadline or an earlier time; the loop
+ *       sets another one only after this wake-up has occurred or is overdue, or
+ *       after a start of a timer with a deadline before it.
  *   L3  Budget: a turn ends after the callback that used up the budget of
  *       timers or of time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
- *       n-th period, from 0, is due exactly at first + n * period, however late
- *       earlier callbacks ran; first is the argument of lawn_loop_every_at(),
+ *       n-th firing (n = 0, 1, ...) is due exactly at first + n * period, however
+ *       late earlier callbacks ran; first is the argument of lawn_loop_every_at(),
  *       or one period after the call of lawn_loop_every().
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
  *       once, for the last of them, and counts the others as missed;
- *       LAWN_LOOP_CATCH_UP fires once for each of them, one per turn.
+ *       LAWN_LOOP_CATCH_UP fires once for each of them, at most one per turn.
  *   L6  Fixed delay: with LAWN_LOOP_DELAY the period counts from the return of
  *       the callback.
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
@@ -104,17 +104,17 @@
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
  * timer waits for the next turn [L5]. The time of that period is past, so the
  * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
- * at the start of the callback. lawn_loop_deadline() returns the substitute, and
- * it decides the order of firing [P4]. The field due of struct lawn_loop_timer
- * has the exact time of the period. At the end of the turn, the loop sets the
- * deadlines of the first 16 such timers that fired in it to lawn_loop_now(). So
- * they fire in the next turn even if the clock does not advance; the others wait
- * until it advances.
+ * at the start of the callback. The substitute decides the order of firing [P4];
+ * lawn_loop_deadline() returns it. The field due of struct lawn_loop_timer has
+ * the exact time of the period. When the turn ends, the substitutes of the first
+ * 16 such timers become lawn_loop_now(). So these timers fire in the next turn
+ * even if the clock does not advance; the others wait until it advances.
  *
  * THREADS
  *
  * Only one thread may use a loop at a time. In a child process after fork(),
  * call only lawn_loop_free(), because the parent shares the loop's descriptors.
+ * If the loop belongs to an adapter, do not call any function there.
  */
 #ifndef LAWN_LOOP_H
 #define LAWN_LOOP_H
@@ -139,8 +139,9 @@ struct lawn_loop_timer;
  * it again or free it. A periodic timer is already running for its next period:
  * stop it before freeing it. With LAWN_LOOP_DELAY, its deadline is set again
  * when the callback returns [L6]. The callback may start and stop any timer of
- * the loop, and watch and unwatch descriptors. In a callback, lawn_loop_turn(),
- * lawn_loop_run() and lawn_loop_free() do nothing. */
+ * the loop, and watch and unwatch descriptors. In a callback of a timer or a
+ * watcher, lawn_loop_run() and lawn_loop_free() do nothing; in a callback of a
+ * timer, lawn_loop_turn() does nothing. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
@@ -165,7 +166,7 @@ struct lawn_loop_timer {
  * suits polling or retries. */
 enum lawn_loop_mode {
     LAWN_LOOP_SKIP,     /* fixed rate; missed periods do not fire */
-    LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, one per turn */
+    LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, at most one per turn */
     LAWN_LOOP_DELAY     /* the period counts from the end of the callback */
 };
 
@@ -225,8 +226,8 @@ struct lawn_loop_counters {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Frees a loop and closes the descriptors that it created. Watched descriptors
- * remain open. loop may be NULL. Returns true; in a callback it does nothing
- * and returns false. O(1), plus close(2) of the loop's descriptors. If a timer
+ * remain open. loop may be NULL. Returns true; in a callback of a timer or
+ * a watcher it does nothing and returns false. O(1), plus close(2) of the loop's descriptors. If a timer
  * was running or a watcher was in use, zero it before using it again. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
@@ -269,9 +270,9 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 
 /* TURNS */
 
-/* Reads the clock and fires due timers within the budget. Returns the time of
- * the next turn: a time in the past if more timers are due, LAWN_NEVER if no
- * timer is running. In a timer's callback it does nothing and returns
+/* Reads the clock and fires due timers within the budget. Returns when to run
+ * the next turn: the earliest deadline or an earlier time, see lawn_next(); a
+ * time in the past if more timers are due; LAWN_NEVER if no timer is running. In a timer's callback it does nothing and returns
  * LAWN_NEVER. The cost is that of lawn_mow() and lawn_next(); the clock is read
  * after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
@@ -289,8 +290,8 @@ void *lawn_loop_arm_context(const struct lawn_loop *loop);
 uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
-/* Returns the time of the next turn: the exact earliest deadline, or LAWN_NEVER
- * if no timer is running. The cost is that of lawn_next_exact(). */
+/* Returns the exact earliest deadline, or LAWN_NEVER if no timer is running. The
+ * cost is that of lawn_next_exact(). */
 uint64_t lawn_loop_next(struct lawn_loop *loop);
 
 /* Returns the number of running timers. O(1). */
@@ -317,8 +318,8 @@ bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 /* Returns a file descriptor, a timerfd, that is readable when a turn is due, or
  * an error: -EINVAL if the options set clock or arm, -ENOSYS if the system has
  * no timerfd_create(2), or the -errno of that call; then nothing changes. O(1).
- * Wait for it in any event loop; do not read or close it. lawn_loop_turn()
- * makes it unreadable again. */
+ * Wait for it in any event loop; do not read or close it. A turn
+ * after which no timer is due makes it unreadable. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP

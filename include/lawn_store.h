@@ -36,8 +36,8 @@
  *
  * PROMISES
  *
- * P1 to P6 and P9 of lawn.h apply to the timers of a store, with an exception to
- * P2 and P6 at the last tick (see lawn_store_mow()). In addition:
+ * P1 to P6 and P9 of lawn.h apply to the timers of a store, with the exceptions
+ * to P2 and P6 that lawn_store_mow() describes. In addition:
  *   S1  Unique ids: an id has at most one timer.
  *   S2  All or nothing: a call that fails changes nothing, except that it may
  *       free unused memory, that lawn_store_reserve() may leave the table
@@ -231,9 +231,9 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * call does not end at the limit of P8. The cost is that of one or more calls
  * of lawn_mow(), plus that of lawn_store_stop() for each timer fired.
  *
- * Unlike lawn_mow(), it may be called in a callback: the inner call fires the
- * timers that the outer call would have fired next, and those that callbacks
- * have started, if they are due at its now.
+ * Unlike lawn_mow(), it may be called in a callback: the inner call fires all
+ * timers with a deadline <= its own now. Exception to P6: these include timers
+ * that callbacks of the outer call have started.
  *
  * Exception to P2 and P6: at the last tick, a timer that a callback starts is
  * due at once and may fire in the current mow. Nevertheless the mow ends: it
@@ -319,7 +319,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
 /* Reads a snapshot into an empty store by calling read, which must not use the
  * store. Reads no further than the end of the snapshot. Does not change the
  * time: set it before. Returns 0, -ENOTEMPTY if the store contains timers, a
- * value of enum lawn_store_error, -ENOMEM, -ENOSPC, or the error of read. On
+ * value from LAWN_STORE_NOT_A_SNAPSHOT to LAWN_STORE_INCONSISTENT, -ENOMEM,
+ * -ENOSPC, or the error of read. On
  * failure nothing changes [S2]. O(timers + their bytes + memory of the store).
  *
  * The memory used is proportional to the bytes read, regardless of the sizes
@@ -327,7 +328,7 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * may take somewhat more memory than in the saved store.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
- * [P4]. Exception: a load in a callback gives all overdue timers the deadline
+ * [P4]. Exception to S9: a load in a callback gives all overdue timers the deadline
  * lawn_store_now() + 1 [P6]; of these timers, only those with the same TTL and
  * the same deadline in the snapshot keep their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,

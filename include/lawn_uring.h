@@ -1,6 +1,6 @@
 /* lawn_uring.h - a lawn_loop in an io_uring.
  *
- * The section ADAPTERS of lawn_loop.h and lawn_loop(3) describes all adapters.
+ * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In a ring, the wake-up is an IORING_OP_TIMEOUT. The caller passes the ring's
  * completions to lawn_uring_handle(), which fires the timers.
  *
@@ -18,13 +18,13 @@
  *         }
  *     }
  *
- * A start or stop that sets or cancels the wake-up adds an entry to the
+ * A start, stop or turn that sets or cancels the wake-up adds an entry to the
  * submission queue. The caller must submit this entry before waiting for
  * completions. The time until the wake-up counts from the submission: if the
  * entry remains in the queue for 1 ms, the timer fires 1 ms late. If the queue
  * is full, the adapter submits all entries in it, including those of the
- * caller. Therefore do not start or stop timers between io_uring_get_sqe() and
- * the preparation of the entry. Do not do so between the entries of a chain
+ * caller. Therefore do not start or stop timers or run turns between
+ * io_uring_get_sqe() and the preparation of the entry. Do not do so between the entries of a chain
  * (IOSQE_IO_LINK) either: the adapter's entry would become part of the chain.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with

@@ -1,7 +1,7 @@
 /* lawn_workers.h - timers shared by many threads, with a lawn per thread.
  *
  * A set is a group of workers, which are threads that fire the timers of the
- * set. Each worker owns shards. A shard is a lawn (see lawn.h) with a mailbox;
+ * set. Workers own shards. A shard is a lawn (see lawn.h) with a mailbox;
  * only its owner accesses the lawn. Any thread may start and stop a timer. On
  * the worker that owns the timer, such a call changes the lawn. On any other
  * thread, a stop marks the timer with a compare-and-swap, and a start posts a
@@ -49,7 +49,7 @@
  *     another thread, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
  *     thread is not a worker, the timer returns to its previous worker; for a
- *     first start the workers are chosen in turn.
+ *     first start the workers are chosen cyclically.
  *
  * lawn_workers_start_on() assigns the timer to the given worker instead.
  *
@@ -74,18 +74,18 @@
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
  *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
- *     overtaken: another timer, of any TTL, was started later, but the worker
- *     added it to the lawn earlier.
+ *     overtaken: the worker added a timer that was started later, of any TTL, to
+ *     the lawn earlier.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
- *   C1  One end: each start ends in exactly one way: the timer fires, is
- *       stopped, is started again, or is made idle by lawn_workers_close(),
+ *   C1  One end: each start that takes effect ends in exactly one way: the
+ *       timer fires, is stopped, is started again, or is made idle by lawn_workers_close(),
  *       which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; it returns false and
- *       has no effect if the timer is not running, is about to fire, or is
- *       being started by a thread other than its worker.
+ *       has no effect if the timer is not running, if the worker has begun to
+ *       fire it, or if it is being started by a thread other than its worker.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
  *       running for it, except a callback or left() that made this call.
@@ -130,14 +130,14 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0: the start in progress replaces them.
+ * starts do nothing and return 0; their TTLs and deadlines are ignored.
  * Meanwhile lawn_workers_stop(), too, does nothing and returns false. If a timer
  * is started while its callback runs, it does not fire again before the callback
  * has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
- * Some functions wait for another thread for a short time: they yield the
+ * Some functions contain short waits for another thread, in which they yield the
  * processor and check again. Threads with a fixed priority above others should
  * not call these functions:
  *   - lawn_workers_stop_sync();
@@ -264,8 +264,8 @@ struct lawn_workers_counters {
 };
 
 /* Creates a set without workers. options may be NULL. Returns NULL and sets
- * errno on failure: ENOMEM if there is not enough memory, EINVAL if an option
- * is invalid. O(shards * (blades + slots)); with routing by owner, the set
+ * errno on failure: ENOMEM if there is not enough memory, EINVAL if
+ * options.route is unknown or options.shards is too large. O(shards * (blades + slots)); with routing by owner, the set
  * begins with one shard. */
 struct lawn_workers *
 lawn_workers_new(const struct lawn_workers_options *options);
@@ -278,7 +278,7 @@ lawn_workers_new(const struct lawn_workers_options *options);
  * another worker is removed. Returns its number, which is below
  * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
- * the set is closed. On failure no worker is added, and no timer changes. The
+ * the set is closed. On failure no worker is added, and all timers keep running. The
  * set may keep memory for the next call; after -EAGAIN it may have one more
  * shard, and shards may have moved between the existing workers.
  *
@@ -337,12 +337,12 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
  * becomes readable if a call on another thread requires a turn before the time
  * that the last lawn_worker_turn() returned. A timer started on this thread does
  * not make it readable: run a turn before each wait. O(1); the first call
- * creates the descriptor. Wait for it in an event loop; do not read or close
- * it. */
+ * creates the descriptor. Wait for it, at most until that time; do not read or
+ * close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
- * time if the timer is started on this worker. lawn_worker_update() sets the
+ * time if this worker starts a timer that it owns. lawn_worker_update() sets the
  * time from the set's clock, in O(shards of the worker). Call both only on the
  * worker's thread.
  *
@@ -361,8 +361,8 @@ struct lawn_workers *lawn_worker_set(const struct lawn_worker *worker);
 struct lawn_worker *lawn_workers_self(void);
 
 /* Makes the calling thread act as another worker, or as none if worker is NULL.
- * Returns its previous worker. O(1). For tests that run several workers in turn
- * on one thread. */
+ * Returns its previous worker. O(1). For tests that run several workers
+ * alternately on one thread. */
 struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* STARTING AND STOPPING */
@@ -370,7 +370,7 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
  * start with a deadline is routed by owner; if this selects a worker without a
- * shard, the timer is assigned to the next shard in turn. Returns 0, or
+ * shard, the timer is assigned to the next shard, cyclically. Returns 0, or
  * -ESHUTDOWN if the set is closed; then nothing changes. O(1), apart from the
  * exceptions to C5 and C6. */
 int lawn_workers_start(struct lawn_workers *set,
@@ -389,8 +389,9 @@ int lawn_workers_start_on(struct lawn_workers *set,
 
 /* Stops a timer. Returns true if this call stopped it: it does not fire [C2].
  * Otherwise returns false; the timer may be idle, its callback may be running or
- * about to run, or another thread may be starting the timer. O(1), apart from the exceptions to C5 and C6. The library may refer to the timer
- * until its deadline: before you free it, call lawn_workers_stop_sync(). */
+ * about to run, or another thread may be starting the timer. O(1), apart from
+ * the exceptions to C5 and C6. The library may refer to the timer until its
+ * deadline: before you free it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
@@ -401,8 +402,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * that of lawn_workers_stop() plus the wait.
  *
  * In the timer's own callback the call does not wait for that callback. In
- * left() it never waits, for any timer. While lawn_workers_close() calls left() on another
- * thread:
+ * left() it never waits, for any timer. While lawn_workers_close() calls left()
+ * on another thread:
  *   - If left() is running for this timer, the call waits until it has
  *     returned.
  *   - If left() has not been called for this timer yet, the call prevents that,
@@ -432,9 +433,9 @@ void lawn_workers_wake(struct lawn_workers *set);
  * other timers too, for example in the same object, call
  * lawn_workers_stop_sync() on each of them first. If another thread may free
  * the timer as well, the program must ensure that either left() or that thread
- * frees it, not both. That thread must call lawn_workers_stop_sync() before it
- * frees the timer. The call waits for left() [C3], so left() must not wait for
- * that thread. left() is not called for stopped timers; these may be freed
+ * frees it, not both. Before it frees the timer, that thread must call
+ * lawn_workers_stop_sync(), which waits for left() [C3]; so left() must not wait
+ * for that thread. left() is not called for stopped timers; these may be freed
  * after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 

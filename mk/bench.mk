@@ -1,7 +1,7 @@
 # bench.mk - the benchmark lawn-bench: contenders, peers, workloads, report
 #
-# Defines: BENCH_C (its own sources), REPORT_C, PEERS (the libraries to compare with
-#   that are installed here), and the targets that measure.
+# Defines: BENCH_C (its own sources), REPORT_C, PEERS (those of the libraries to
+#   compare with that are installed), and the targets that measure.
 # Needs: config.mk, variants.mk, library.mk, module.mk, tool.mk.
 
 # The HTML page of the report, as C.
@@ -82,7 +82,7 @@ $(PEERS_PLAIN:%=build/peers/%.so): build/peers/%.so: build/release/bench/peers/%
 	$(call say,LINK)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-rpath,'$$ORIGIN' \
 	    -o $@ $^ $(LIBS_$*)
 
-# The program contains the folder that they are installed in.
+# The folder of the installed peers is compiled into the program.
 build/libdir: FORCE
 	@mkdir -p $(@D)
 	@echo '$(libdir)' | cmp -s - $@ || echo '$(libdir)' >$@

@@ -1,7 +1,7 @@
 # compdb.mk - compile_commands.json, for clangd, clang-tidy and other tools
 #
-# Contains for each source the command of `make -n` that compiles it in the variant
-# `debug`, or in the first variant that contains it. It is rewritten if a source is added
+# For each source the file has a command of `make -n`: the one that compiles it in the
+# variant that the recipe lists for its folder, or else in `debug`. It is rewritten if a source is added
 # or removed, or if a makefile changes; after a change of flags, remove it.
 #
 # Needs: all others, when the recipe runs.

@@ -70,7 +70,7 @@ FLAGS_naive = $(CPPFLAGS) -O1 -g -fPIC -DLAWN_NAIVE -DLAWN_TUNING_PERIOD=UINT64_
 FLAGS_abi = $(CPPFLAGS) -O0 -g -DNDEBUG -fPIC
 CC_abi = gcc
 
-# The library is plain C11; everything else needs POSIX.
+# The library's sources define the feature macros that they need; all others get POSIX.
 define variant
 build/$(1)/src/%.o: src/%.c build/$(1)/flags
 	@mkdir -p $$(@D)

@@ -7,8 +7,8 @@
  *     CFG (setting value)+                    SINK kind to maxlen dead
  *     TOKEN n                                 issue no lower token
  *
- * Of the module's commands, replicas and append-only files receive only this
- * one. All arguments are parsed before any change, so a malformed command
+ * Replicas and append-only files receive only this one of the module's
+ * commands. All arguments are parsed before any change, so a malformed command
  * changes nothing. Unknown ids are skipped. The master has checked the limits
  * of the key. O(arguments).
  */

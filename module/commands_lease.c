@@ -22,7 +22,7 @@
 
 /* Up to this number of leases, no memory is allocated. */
 #define LEASE_FEW 4u
-/* The last token is from a forged command or file: no clock reaches its
+/* Only a forged command or file has the greatest token: no clock reaches its
  * value. */
 #define LEASE_NO_TOKEN                                                         \
     "ERR the key has no lease tokens left; push its events into another key"

@@ -73,7 +73,7 @@ check_leased(struct call *call, const struct push_tally *tally, uint64_t events,
     commands_error(
         call,
         "FULL %llu leased events cannot be dropped; the key's maxlen is %llu, "
-        "its maxbytes %llu",
+        "its maxbytes %llu (0: unlimited)",
         (unsigned long long)stay,
         (unsigned long long)queue_settings_of(call->queue)->max_events,
         (unsigned long long)queue_settings_of(call->queue)->max_bytes);

@@ -73,7 +73,7 @@ _Static_assert(offsetof(struct lawn_timer, deadline) ==
 _Static_assert(sizeof(struct queue_repeat) % 8 == 0,
                "the fields behind it are aligned");
 
-/* Returns the time at which the event changes its place in the queue. */
+/* Returns the time by which the event is ordered in its place: see queue.h. */
 static inline uint64_t
 event_time(const struct event *event)
 {

@@ -249,8 +249,8 @@ heap_add(struct heap *heap, struct event *event, uint64_t time, size_t order,
          uint64_t now)
 {
     if (heap->count == 0) {
-        /* All times far before the base would have the same value in their
-         * entries. */
+        /* Entries of all times before the base have the value 0. So the base is
+         * far back. */
         uint64_t first = time < now ? time : now;
 
         heap->base = first > HEAP_BEFORE ? first - HEAP_BEFORE : 0;

@@ -452,7 +452,7 @@ static bool
 load_version_1(struct image_loading *loading)
 {
     if (!load_number(loading, 0, QUEUE_TIME_MAX, &loading->now,
-                     "the time of the queue is out of range") ||
+                     "the key's last clock time is out of range") ||
         !load_number(loading, 0, LAWN_NEVER, &loading->first, "")) {
         return false;
     }

@@ -30,7 +30,7 @@ struct queue_timeline {
     uint64_t refused; /* events since the last time a TTL became known */
 };
 
-/* The ends of the list have NULL neighbors: nothing points to the queue. */
+/* The ends of the list have NULL neighbors, so no event points to the queue. */
 struct queue_list {
     struct event *first;
     struct event *last;

@@ -2,11 +2,10 @@
  *
  * The lawn is for events that share their TTL: there they need no additional
  * memory. Events with unique TTLs would all be in the lawn's index. There, all
- * events of a far slot must be moved before its first one can become due, even
- * if they are a million. So the heap is
- * for events with an individual time, events whose time the lawn has passed,
- * events that are due before the last event of their TTL, and, once there are
- * many events, those with an unknown TTL.
+ * events of a far slot must be moved before its first one can fire, even if they
+ * are a million. So the heap is for events with an individual time, events whose
+ * time the lawn has passed, events that are due before the last event of their
+ * TTL, and, once there are many events, those with an unknown TTL.
  *
  * A TTL becomes known if there is room. Otherwise it occasionally replaces the
  * least recently used TTL. So frequent TTLs become known quickly. Of a million
@@ -137,7 +136,8 @@ accepts_ttl(const struct queue *queue, struct queue_timeline *timeline,
          * using blades, because many counted starts found no blade. */
         lawn_set_resolution(timeline->lawn, 1);
     }
-    /* The lawn that was replaced may have known the TTL. */
+    /* A lawn that was replaced at this time may have known the TTL; then events
+     * of this TTL must keep their order. */
     if (timeline->replaced != queue->now || timeline->spare == 0) {
         return false;
     }

@@ -3,9 +3,9 @@
  * A database has two stores. The store `coming` has a timer per key, due at the
  * key's wake-up. Its clock is the time up to which keys were taken. A store
  * accepts no timer before its clock, so keys with an earlier wake-up are in the
- * other store, `overdue`. There each TTL is one tick, and the clock advances
- * only when a key is taken. So keys are taken in the order in which they were
- * set. A timer's payload is the wake-up. A key in `overdue` is taken before
+ * other store, `overdue`. There each TTL is one tick, the clock advances only
+ * when a key is taken, and a timer's payload is the wake-up. So keys are taken
+ * in the order in which they were set. A key in `overdue` is taken before
  * keys with later wake-ups in `coming`.
  *
  * This assumes that the wall clock advances. If it is set back, keys set for

@@ -75,8 +75,8 @@ void table_remove(struct table *table, const struct table_place *place);
 /* Frees all memory of the table; does not free the events. */
 void table_clear(struct table *table);
 
-/* Return the segment of the hashes that begin like this one, or NULL; and the
- * beginning of the next segment's range, 0 at the end. */
+/* table_find_segment() returns the segment whose range includes this hash, or
+ * NULL. table_end() returns where the next range begins, 0 at the end. */
 struct table_segment *table_find_segment(const struct table *table,
                                          uint64_t hash);
 uint64_t table_end(const struct table_segment *segment, uint64_t hash);

@@ -132,8 +132,8 @@ mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire, void *arg)
     return fired;
 }
 
-/* Searches from the next tick on for the first timer of this revolution, then
- * among all. */
+/* Finds the first timer of this revolution, from the next tick on; if there is
+ * none, the first of all. */
 static uint64_t
 next_deadline(void *self)
 {

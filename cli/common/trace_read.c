@@ -190,7 +190,7 @@ read_comment(struct trace_reader *reader, const char *line, size_t length)
     if (ns == 0) {
         expected = "a unit: s, ms, us or ns";
     } else if (reader->events) {
-        expected = "the unit before the first event";
+        expected = "no unit after an event";
     } else if (reader->unit_known && ns != reader->unit_ns) {
         expected = "the same unit as in the previous file";
     }

@@ -1,7 +1,7 @@
 /* clock.h - the clock of a filter, which fires timers.
  *
  * The clock advances from one deadline to the next. So timers fire in the order
- * of their deadlines, even if another timer starts them, however far a line
+ * of their deadlines, also those that firing timers start, however far a line
  * advances the clock. Timers due at a time fire before lines of that time are
  * processed.
  */

@@ -326,8 +326,8 @@ static const struct filter_verb debounce_filter = {
 static const struct options_spec debounce_specs[] = {
     OPTION_KEY,
     {OPTION_WORD("emit", "WHAT", emit,
-                 "what to write for a burst: its last line, its first line, "
-                 "all lines, or a count with the last line; default last",
+                 "what to write when a burst is over: its last line, its first "
+                 "line, all lines, or a count with the last line; default last",
                  emit_words)},
     {OPTION_DURATION("max-wait", max_wait,
                      "write a burst at most D after its first line")},

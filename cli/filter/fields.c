@@ -36,7 +36,7 @@ add_column(struct fields *fields, struct field *one)
     if (stop < end) {
         return fail(fields, lawn__decimal_is_digit(*stop)
                                 ? "column out of range"
-                                : "a column is a number");
+                                : "a column must be a number");
     }
     one->column = (size_t)column;
     return NULL;

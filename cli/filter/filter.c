@@ -259,7 +259,7 @@ log_drain_wait(struct filter *filter)
     if (isatty(STDERR_FILENO) && lawn_store_count(filter->setup.pending) > 0 &&
         clock_next_deadline(filter) >
             clock_deadline(filter, LAWN_LOOP_SECOND)) {
-        log_message(filter, "the input has ended; waiting for held lines, see "
+        log_message(filter, "the input has ended; waiting for deadlines, see "
                             "--on-eof");
     }
 }
@@ -511,7 +511,7 @@ open_inputs(struct filter *filter)
 }
 
 /* Opens /dev/null for each closed standard stream, so that no file gets its
- * descriptor. The mode is wrong, so that using the stream fails. */
+ * descriptor. The mode is wrong on purpose: using the stream fails. */
 static bool
 open_standard_streams(void)
 {

@@ -17,12 +17,12 @@ const struct options_spec filter_options_common[] = {
      .letter = 'd'},
     {OPTION_FLAG(
         "json", json,
-        "input lines are JSON; write counts, reports, summaries and pairs as "
-        "JSON; implied by a JSON path")},
+        "input lines are JSON; write bursts with a count, reports, summaries "
+        "and pairs as JSON; implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
                  "take the time of each line (event time), a number or RFC "
-                 "3339, from this column, JSON path or regex; lawn then never "
-                 "waits",
+                 "3339, from this column, JSON path or regex; lawn then waits "
+                 "only for input",
                  "a column, a JSON path or a /regex/")},
     {OPTION_WORD("time-unit", "UNIT", time_unit,
                  "unit of numbers in --time-field: s, ms, us or ns; default: "
@@ -30,7 +30,7 @@ const struct options_spec filter_options_common[] = {
                  times_units)},
     {.name = "lateness",
      .value = "D",
-     .help = "with --time-field: accept lines that are out of order by up to D",
+     .help = "with --time-field: sort lines that are out of order by up to D",
      .accepts = "a duration from 0 to 104166d, such as 250ms, 5s or 1h30m",
      .parse = options_seconds,
      .max = OPTION_DURATION_MAX,

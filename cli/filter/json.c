@@ -91,7 +91,7 @@ find_special(const char *at, const char *end)
         const uint64_t ones = UINT64_MAX / 255;
         uint64_t bytes = 0;
         memcpy(&bytes, at, sizeof(bytes));
-        /* A quote is a byte 0 of `quote`, a backslash a byte 0 of `slash`. The
+        /* A quote is a zero byte of `quote`, a backslash one of `slash`. The
          * condition finds the top bit set in each such byte, and in each byte
          * of `bytes` below 0x20. Only these bytes cause a borrow, which may set
          * top bits of other bytes: then the condition is true anyway. */

@@ -25,10 +25,10 @@ struct sink {
     char *bytes;
     size_t size;
     size_t capacity;
-    unsigned char *kinds; /* of the lines in bytes */
+    unsigned char *kinds; /* of the lines in the buffer `bytes` */
     size_t lines;
     size_t kinds_capacity;
-    uint64_t carried; /* input lines in bytes */
+    uint64_t carried; /* input lines in the buffer */
     uint64_t out;     /* input lines that were written */
     uint64_t made;    /* made lines that were written */
     uint64_t lost;    /* input lines dropped because there was no memory */

@@ -193,8 +193,8 @@ advise_wheel(const struct trace_stats *stats, struct trace_advice *out)
         text_count(stats->most_ttls).s, text_count(stats->most_ttls_timers).s,
         share ? "more than a lawn has queues for" : "few timers share a TTL");
     add_reason(out, "%s",
-               "A lawn handles timers without a queue like a hierarchical "
-               "wheel and is no better than a good one; a heap is smaller.");
+               "Timers without a queue cost a lawn as much as a good "
+               "hierarchical wheel; a heap is smaller.");
     if (2 * canceled >= (double)stats->runs) {
         add_reason(out,
                    "%.1f %% of the starts end in a stop or a restart, which "

@@ -24,7 +24,7 @@
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
 #define LAWN_BLADES_DEFAULT 1024u
-/* Blades after the last home, for the stripes of that home. */
+/* Blades after the last home, for the stripes of the last homes. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 /* From this number of homes on, the second home can be moved to the other half
  * of the table. */

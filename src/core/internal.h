@@ -60,10 +60,10 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* -k: the k-th start of an idle timer from now on
-                          * calls lawn__tuning_count_start() */
+    uint64_t starts;     /* holds -k: the k-th start of an idle timer from now
+                          * on calls lawn__tuning_count_start() */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* -k: the k-th miss from now on calls
+    uint64_t misses;     /* holds -k: the k-th miss from now on calls
                           * lawn__tuning_count_miss(); a miss is a start or
                           * restart that finds no blade of its TTL */
     struct lawn_blades blades;

@@ -11,8 +11,8 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* Offsets of the parts of a lawn in its memory, from the start of a cache
- * line. */
+/* The number of blades, slot_bits, and the offsets of a lawn's parts from the
+ * start of a cache line in its memory. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
@@ -163,7 +163,7 @@ lawn_free(struct lawn *lawn)
 }
 
 /* Lowers the bound if this deadline is earlier; queue is the timer's queue.
- * Otherwise, lowers lawn->wake if the added time must be prepared earlier. */
+ * Otherwise lowers lawn->wake to index.prepare if that is earlier. */
 static inline void
 lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 {
@@ -469,7 +469,7 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
          * with the same TTL and deadline would be on two blades, which violates
          * P4. So in such a table, a start may claim a blade only if its
          * deadline is the one that lawn_start() would compute now. By [I1], b
-         * is not after that deadline. It differs, because it is in another
+         * is not after that deadline. b differs from it, being in another
          * stripe. So b is earlier, and lawn_start() does not compute it
          * again. */
         blade =

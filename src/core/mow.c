@@ -295,8 +295,8 @@ find_unopened(const struct lawn_index *index, uint32_t below)
     return found;
 }
 
-/* Moves an unqueued timer to a lower level, before timers with the same
- * deadline: they were started later. If a slot of a level in between may
+/* Moves an unqueued timer to a lower level, in front of timers with the same
+ * deadline, which were started later. If a slot of a level in between may
  * contain such timers, moves the timer to that slot instead. */
 static inline void
 move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,

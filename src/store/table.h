@@ -92,7 +92,7 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
  * bits. The number consists of hash bits 0 to bits - 1. A tag consists of 16
  * hash bits; at most 7 of them are also in the number. A split distributes the
- * records by the next hash bit, number `bits`, which it takes from the tags. It
+ * records by hash bit `bits`, which it takes from the tags. It
  * reads the records only if bits + 1 is a multiple of 8: then the new tags
  * begin 8 bits later, and the hashes are computed again. */
 static inline unsigned

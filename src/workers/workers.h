@@ -203,8 +203,8 @@ struct lawn_workers {
     bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
     /* Held to write the fields from closing to past, except clearing, and to
-     * read those that are not atomic. Reading shards[] below count needs no
-     * lock. */
+     * read those that are not atomic. Reading shards[i], i < count, needs
+     * no lock. */
     uint32_t lock;
     uint32_t closing;      /* atomic */
     uint32_t seats;        /* Atomic: number of workers that are not VACANT */
@@ -262,7 +262,8 @@ extern struct lawn_worker lawn__handover_marker;
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
 /* worker.c: takes the mail and updates the clock. Called before a start between
- * two turns, if time may have passed: the starts in the mail are older. */
+ * two turns if time may have passed: the starts in the mail are older, so they
+ * come first [M5]. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
 /* worker.c: adopt takes over the shards that have arrived. handle_control also

@@ -1477,7 +1477,7 @@ def a_viewer_sees_that_it_waits_at_the_end(folder):
             lawn.kill()
         os.close(terminal)
         assert said.startswith(f'lawn {args[0]}: the input has ended; '
-                               'waiting for held lines, see --on-eof'), said
+                               'waiting for deadlines, see --on-eof'), said
 
 
 @case

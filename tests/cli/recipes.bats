@@ -76,8 +76,8 @@ recipe() {
     recipe 'Lines that are out of order'
 }
 
-@test "the recipe 'A restart loses nothing' works" {
-    recipe 'A restart loses nothing'
+@test "the recipe 'Lines that survive a restart' works" {
+    recipe 'Lines that survive a restart'
 }
 
 @test "the recipe 'As a service of systemd' works" {

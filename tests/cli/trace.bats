@@ -153,7 +153,7 @@ print(value)' "$2"
     words=("trace:3: expected a TIME not before that of the previous event, found '4'")
     fails 3 stats trace
     trace '5 stop a\n# unit s\n'
-    words=("trace:3: expected the unit before the first event, found 's'")
+    words=("trace:3: expected no unit after an event, found 's'")
     fails 3 stats trace
 }
 

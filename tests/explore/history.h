@@ -26,7 +26,8 @@ struct history_event {
     enum history_kind kind;
     unsigned began;
     unsigned ended;
-    unsigned late;     /* the caller's bit, while its stores are delayed */
+    unsigned late;     /* the bit of the calling fibre, while its stores are
+                        * delayed */
     bool moments;      /* a start that may take two moments; a stop, many */
     bool result;       /* of a stop */
     uint64_t deadline; /* of a start; of a fire, as seen by the callback */

@@ -279,7 +279,7 @@ TEST(an_error_in_a_field_is_reported)
     CHECK_FIELD("/", -1, "",
                 "bad: missing final slash in the regex; append a slash");
     CHECK_FIELD("/(/", -1, "", "bad: Unmatched ( or \\(");
-    CHECK_FIELD("3a", -1, "", "bad: a column is a number");
+    CHECK_FIELD("3a", -1, "", "bad: a column must be a number");
     CHECK_FIELD(".a.", -1, "", "bad: a name is missing after a dot");
 }
 

@@ -40,8 +40,8 @@ fuzz_is_unqueued(uint32_t i)
     return i < FUZZ_UNQUEUED;
 }
 
-/* Time is divided into spans of 2^bits ticks. Returns how many spans after that
- * of the base the time is. */
+/* Time is divided into spans of 2^bits ticks. Returns by how many spans the time
+ * is after the base. */
 static uint64_t
 fuzz_spans(uint64_t time, uint32_t bits)
 {
@@ -69,7 +69,7 @@ fuzz_level(uint32_t slot)
     return slot >> (fuzz_index->bits + 1);
 }
 
-/* Returns how many slots of its level an entry's slot is after the base's. */
+/* Returns by how many slots of its level an entry is after the base. */
 static uint64_t
 fuzz_ahead(uint32_t i)
 {

@@ -75,8 +75,9 @@ struct ops {
     uint64_t complete; /* a mow up to this time left no due timer, and no
                         * overdue timer was started since; or 0 */
     bool quiet;        /* callbacks do nothing */
-    uint64_t step;     /* times are multiples of step, and each remainder has */
-    uint64_t *ttl;     /* one TTL: no two TTLs are due together; or NULL */
+    uint64_t step;     /* times are multiples of it */
+    uint64_t *ttl;     /* the TTL of each remainder, so that no two TTLs are
+                        * due together; or NULL */
     struct rng cuts;   /* for splitting mows into pieces */
     uint64_t lies;
     uint64_t own;     /* allocations made by the interpreter */
@@ -328,8 +329,8 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
     compare_timer(ops, i);
 }
 
-/* With a TTL, usually one in use, or with none; due as if started now, somewhat
- * earlier, overdue, or anything. */
+/* Starts a timer, usually with a TTL in use, or with none; due as if started now
+ * or somewhat earlier, overdue, or at any time. */
 static void
 take_start_as(struct ops *ops, uint32_t i)
 {

@@ -16,12 +16,13 @@ struct oracle_timer {
     uint64_t due;      /* its last deadline; 0: never started */
     uint64_t ttl;      /* 0 only if lawn_start_as() was called without a TTL */
     uint64_t order;    /* sequence number of the start */
-    uint64_t era;      /* number of times the resolution had become finer */
-    uint64_t mow;      /* the mow in which it was started, or 0 */
-    uint64_t now;      /* time of the start */
-    bool as;           /* started by lawn_start_as() with a TTL */
-    bool loose;        /* ... and it may fire before timers started earlier */
-    bool stopped;      /* why it is idle */
+    uint64_t era; /* number of earlier changes to a resolution that was not a
+                   * multiple of the last */
+    uint64_t mow; /* the mow in which it was started, or 0 */
+    uint64_t now; /* time of the start */
+    bool as;      /* started by lawn_start_as() with a TTL */
+    bool loose;   /* ... and it may fire before timers started earlier */
+    bool stopped; /* why it is idle */
 };
 
 #define ORACLE_RECENT 1021u
@@ -40,7 +41,7 @@ struct oracle {
     uint64_t until; /* time passed to the current mow */
     uint64_t last;  /* last deadline that fired */
     uint64_t mown;  /* upper bound of the mowing position */
-    /* The last fired timers by TTL, up to this size. */
+    /* At TTL modulo size: the last timer that fired. */
     struct oracle_timer recent[ORACLE_RECENT];
     uint64_t starts;
     uint64_t restarts;
@@ -60,7 +61,7 @@ void oracle_start(struct oracle *oracle, uint32_t timer, uint64_t ttl);
 void oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline);
 bool oracle_stop(struct oracle *oracle, uint32_t timer);
 
-/* Several deadlines may be valid; is is the one that the lawn chose. Returns
+/* Several deadlines may be valid; `is` is the one that the lawn chose. Returns
  * NULL, or the broken promise. */
 const char *oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
                             uint64_t deadline, uint64_t is);

@@ -18,7 +18,7 @@ struct script {
     size_t at;
     enum ops_mix mix;
     uint64_t reach; /* jumps of the clock are limited to these bits */
-    uint64_t span;  /* TTLs that are neither few nor extreme have these bits */
+    uint64_t span;  /* mask of the TTLs that are neither OPS_FEW nor extreme */
     unsigned depth; /* of nested callbacks, for indentation */
     bool failed;
 };

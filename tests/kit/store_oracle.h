@@ -64,7 +64,7 @@ struct store_oracle {
     uint64_t walks;
     struct store_oracle_walk walk[STORE_ORACLE_WALKS];
     struct store_oracle_mow *mow; /* the innermost */
-    /* The last fired timers by TTL, up to this size. */
+    /* At TTL modulo size: the last timer that fired. */
     struct store_oracle_timer recent[STORE_ORACLE_RECENT];
 };
 
@@ -72,8 +72,8 @@ struct store_oracle {
  * free(). Never returns NULL. */
 void *store_oracle_alloc(size_t size);
 
-/* Creates places for many ids, and the ids: of all kinds if they are few,
- * otherwise with their number in the last four bytes. */
+/* Creates `many` places and ids: ids of all kinds if `many` is small, otherwise
+ * with their number in the last four bytes. */
 void store_oracle_init(struct store_oracle *oracle, uint32_t many,
                        bool thorough);
 void store_oracle_fini(struct store_oracle *oracle);

@@ -48,9 +48,9 @@ struct witness {
     uint64_t resolution;
     uint64_t changes; /* to a resolution that is not a multiple of the last */
     uint64_t order;
-    uint64_t fired;    /* the latest deadline that has fired, */
-    uint64_t come;     /* and the lower and upper bound of the */
-    uint64_t come_max; /* mowing position */
+    uint64_t fired;    /* the latest deadline that has fired */
+    uint64_t come;     /* lower bound of the mowing position */
+    uint64_t come_max; /* upper bound of the mowing position */
 };
 
 /* Starts with a new lawn, created with these values. */

@@ -776,14 +776,14 @@ TEST(commands_push_drops_nothing_that_is_leased)
     REPLICATED(fake, "DEL b; ADD c x 1005 5 ''");
     REPLIES(fake, "LAWN.MPUSH k DELAY 5 2 d x e x",
             "!FULL 1 leased events cannot be dropped; the key's maxlen is 2, "
-            "its maxbytes 0");
+            "its maxbytes 0 (0: unlimited)");
     REPLICATED(fake, "");
     fake->now = 1005;
     REPLIES(fake, "LAWN.LEASE k me LEASE 100",
             "[[\"c\", \"x\", 1029120, 1, 1005]]");
     REPLIES(fake, "LAWN.PUSH k d x DELAY 5",
             "!FULL 2 leased events cannot be dropped; the key's maxlen is 2, "
-            "its maxbytes 0");
+            "its maxbytes 0 (0: unlimited)");
     /* It may replace a leased event. */
     REPLIES(fake, "LAWN.PUSH k a y DELAY 5", "\"a\"");
     REPLIES(fake, "LAWN.PUSH k d x DELAY 7", "\"d\"");
@@ -806,7 +806,7 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     REPLIES(fake, "LAWN.PUSH k b 123456789 DELAY 5", "\"b\"");
     REPLIES(fake, "LAWN.PUSH k c 1234567890 DELAY 5",
             "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
-            "its maxbytes 20");
+            "its maxbytes 20 (0: unlimited)");
     REPLICATED(fake, "");
     REPLIES(fake, "LAWN.PUSH k c 123456789 DELAY 5", "\"c\"");
     REPLICATED(fake, "DEL b; ADD c 123456789 1005 5 ''");
@@ -815,7 +815,7 @@ TEST(commands_push_of_bytes_drops_nothing_that_is_leased)
     REPLIES(fake, "LAWN.UPDATE k a 12345678901234", "\"123456789\"");
     REPLIES(fake, "LAWN.PUSH k d 123456789012345 DELAY 5",
             "!FULL 1 leased events cannot be dropped; the key's maxlen is 0, "
-            "its maxbytes 30");
+            "its maxbytes 30 (0: unlimited)");
     REPLIES(fake, "LAWN.PUSH k d 12345678901234 DELAY 5", "\"d\"");
     /* A larger event may replace it. */
     REPLIES(fake, "LAWN.PUSH k a 12345678901234567890 DELAY 9", "\"a\"");

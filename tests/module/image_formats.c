@@ -200,8 +200,8 @@ static const struct {
     const char *text;
     const char *words;
 } image_wrong[] = {
-    {"0x20000000000001", "the time of the queue is out of range"},
-    {"-1", "the time of the queue is out of range"},
+    {"0x20000000000001", "the key's last clock time is out of range"},
+    {"-1", "the key's last clock time is out of range"},
     {"0 0x40000000000001", "the first due time is out of range"},
     {"0 -1 0x8000000000000000", "maxlen is out of range"},
     {"0 -1 0 -1", "maxbytes is out of range"},

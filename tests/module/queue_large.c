@@ -126,8 +126,8 @@ TEST(a_queue_of_16384_events_gets_all_its_blades_once_and_for_all)
     kit_queue_end(queue);
 }
 
-/* For any order in which a master's events arrive at a replica whose clock is
- * ahead and that has mown: seconds instead of hours. */
+/* Pushing takes seconds, not hours, in any order in which a master's events
+ * reach a replica whose clock is ahead and that has mown. */
 TEST(no_order_of_events_that_are_due_makes_pushing_them_slow)
 {
     enum { EVENTS = 200000 };
@@ -286,8 +286,8 @@ touched(const struct queue *queue)
     return waiting.moved + waiting.looked + leases.moved + leases.looked;
 }
 
-/* Of a million events a third each has an individual time, an individual delay,
- * or a lease of individual length: all within a week. A lawn would have them in
+/* A third of a million events have individual times, a third individual delays,
+ * and a third leases of individual length, all within a week. A lawn would have them in
  * few slots, of which the largest become due at multiples of 2^24 ms. */
 TEST(no_call_does_much_at_once_with_a_million_events)
 {
@@ -347,8 +347,8 @@ TEST(no_call_does_much_at_once_with_a_million_events)
     kit_queue_end(queue);
 }
 
-/* Otherwise each would have to be moved in the lawn's index, very many at a
- * time. */
+/* Without a queue of this delay, its events would be moved in the lawn's index,
+ * very many at a time. */
 TEST(a_common_delay_has_its_queue_after_very_many_that_came_once)
 {
     enum { ONCE = 100000, COMMON = 20000 };

@@ -108,7 +108,7 @@ TEST(a_table_that_most_starts_miss_is_given_up_and_tried_again_later)
     free(probes);
 }
 
-/* Of a lawn that was made for that many TTLs. */
+/* The lawn was made for that many TTLs. */
 TEST(blades_with_one_timer_each_are_given_up)
 {
     enum { TTLS = 1024 };

@@ -245,8 +245,7 @@ TEST(a_mow_that_fires_nothing_is_short_also_with_few_timers_per_ttl)
     free(probes);
 }
 
-/* Their deadlines are all clamped to the last tick, although started far
- * apart. */
+/* Started far apart, these timers all get the last tick as their deadline. */
 TEST(timers_of_one_ttl_cut_at_the_end_of_time_keep_their_order_all_along)
 {
     enum { MANY = 100000, SAMPLES = 40 };

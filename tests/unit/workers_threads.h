@@ -2,7 +2,8 @@
  * waiting for a condition, and timers that count their own events.
  *
  * The names of these tests begin with between_threads, so that tools for
- * threads can run them alone, except one that takes too long for them. No test
+ * threads can run them alone. One test that takes too long for such tools has
+ * another name. No test
  * sleeps to let time pass: tests wait for conditions. If a condition is not met
  * after a long time, or an assertion fails, the program ends, because running
  * threads would make a failed test a danger to the next.
