@@ -8,7 +8,7 @@
  * contenders have: name, version, make and free. It has CONTENDER_CREW set;
  * start, stop and mow are NULL.
  *
- * TIME is CLOCK_MONOTONIC in nanoseconds. For all crews, a local start counts
+ * TIME is CLOCK_MONOTONIC in nanoseconds. For most crews, a local start counts
  * from the time at which the worker's last turn began and reads no clock, as in
  * libuv; start_on() reads the clock in the calling thread each time.
  *

@@ -242,7 +242,7 @@ judge(struct crew_agreement *agree, unsigned threads, FILE *out)
     }
     if (fault != NULL) {
         fprintf(out,
-                "lawn-bench: %s disagrees (seed %" PRIu64 ", workers %s): %s\n",
+                "lawn-bench: %s disagrees (seed %" PRIu64 ", in %s()): %s\n",
                 agree->crew->face.name, agree->seed,
                 agree->serves ? "serve" : "turn", fault);
     }

@@ -526,7 +526,8 @@ judge_crew(struct gate *gate, const struct gate_workers *w, bool first)
     print_figure("B8", "two workers", w->local_two, "M/s");
     print_figure("B8", "one lawn without workers", w->alone_one, "M/s");
     print_figure("B8", "two lawns without workers", w->alone_two, "M/s");
-    snprintf(what, sizeof(what), "remote, over one mutex, %s timers each",
+    snprintf(what, sizeof(what),
+             "remote workers over one mutex, %s timers each",
              text_count(w->n).s);
     if (first) {
         judge_least(gate, "B8", what, lock, 3);
@@ -574,8 +575,8 @@ sum_up(const struct gate *gate, bool part)
     for (unsigned i = 0; i < gate->failures; i++) {
         printf("  %s\n", gate->failed[i]);
     }
-    printf("%u of %u performance limits%s met\n", gate->held, gate->limits,
-           part ? "" : " other than B1");
+    printf("%u of %u performance limits met%s\n", gate->held, gate->limits,
+           part ? "" : ", B1 aside");
     if (part) {
         return;
     }

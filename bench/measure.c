@@ -284,7 +284,7 @@ check_agreement(struct results_cell *cell)
     return agrees;
 }
 
-/* Excludes contenders that were given up in the same life with fewer timers. */
+/* Excludes contenders that were given up in this workload with fewer timers. */
 static void
 skip_hopeless(const struct results *results, struct results_cell *cell)
 {

@@ -389,13 +389,13 @@ print_list(FILE *out)
     for (size_t i = 0; i < count; i++) {
         fprintf(out, "  %-9s %s\n", missing[i].name, missing[i].why);
     }
-    fputs("\nworkloads (those with a t run once for each number of TTLs):\n",
+    fputs("\nworkloads (those marked t run once for each number of TTLs):\n",
           out);
     print_workloads(out, PART_TIMERS);
     fputs("\nworkloads of stores: ids of 16 bytes, payloads of 32, 20 TTLs\n",
           out);
     print_workloads(out, PART_STORES);
-    fputs("\nworkloads of several threads (those with a t run once for each "
+    fputs("\nworkloads of several threads (those marked t run once for each "
           "number of threads):\n",
           out);
     print_workloads(out, PART_CREWS);

@@ -13,7 +13,7 @@ static struct {
     const struct run *run;
     struct tails *tails;
     size_t budget;
-    uint64_t *deadlines; /* by object; NULL: this run does not count */
+    uint64_t *deadlines; /* by object; NULL if not the counting run */
     uint32_t *log;       /* of this run; NULL: this run is not timed */
     struct lawn_histogram entries;
     bool mowing;  /* callbacks are part of the mow */
@@ -168,7 +168,7 @@ fill_figures(struct tails_figures *figures,
     figures->max = histogram->max;
 }
 
-/* Stores the results of the run that counts. Fills the memory of the log, so
+/* Stores the results of the counting run. Fills the memory of the log, so
  * that timed runs have no page faults. */
 static enum run_end
 end_count(struct tails *tails, const struct run *run, unsigned runs)

@@ -501,14 +501,15 @@ static const struct options_spec demo_specs[] = {
 const struct options_verb demo_verb = {
     .name = "demo",
     .summary = "run a million timers on the real clock and draw them",
-    .details = "Simulates the timers of a busy server on the real clock, as "
-               "fast as one\n"
-               "core allows, and checks that no timer fires early or is lost. "
-               "Draws the\n"
-               "timers if standard output is a terminal; otherwise prints one "
-               "line per\n"
-               "second. "
-               "Prints a summary at the end. Ctrl-C ends the run early.\n",
+    .details =
+        "Simulates the timers of a busy server on the real clock, as "
+        "fast as one\n"
+        "core allows, and checks that no timer fires early or is lost. "
+        "Draws the\n"
+        "timers if standard output is a large enough terminal; otherwise "
+        "prints one line\n"
+        "per second. "
+        "Prints a summary at the end. Ctrl-C ends the run early.\n",
     .example = "lawn demo --timers 250k --seconds 5 --ttls 250ms,5s,1h30m",
     .specs = demo_specs,
     .run = run_demo,

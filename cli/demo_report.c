@@ -32,7 +32,7 @@ print_core(FILE *out, double percent)
     fprintf(out, "  %-11s   used for %.0f %% of the time\n", "core", percent);
     if (percent <= 99) {
         fprintf(out,
-                "  %-11s   for %.0f %% other processes had it, or the output\n"
+                "  %-11s   for %.0f %%, other processes had it, or the output\n"
                 "  %-11s   blocked; timers that became due in that time fired "
                 "late\n",
                 "", 100 - percent, "");

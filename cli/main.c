@@ -47,7 +47,7 @@ static const char help_notes[] =
     "time of a line: when it was read; or event time, a field of the line:\n"
     "  --time-field 1     this column, JSON path or /regex/ is the time, in "
     "seconds\n"
-    "                     or as 2026-11-15T10:00:00Z; lawn never waits then\n"
+    "                     or as 2026-11-15T10:00:00Z; only input is awaited\n"
     "  --time-unit ms     numbers in that field are ms (or us, ns)\n\n"
     "often used:\n"
     "  --json             read and write lines of JSON\n"
@@ -55,7 +55,7 @@ static const char help_notes[] =
     "waiting\n"
     "  --state FILE       keep held lines and keys there from one run to the "
     "next\n"
-    "  --expect FILE      absent: watch the keys in FILE from the start\n";
+    "  --expect FILE      for absent: watch the keys in FILE from the start\n";
 static const char help_example[] =
     "# Replace printf by your program or by tail -n0 -F FILE.\n"
     "# Report when a sensor, named in column 1, has been silent for a second:\n"

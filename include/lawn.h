@@ -185,8 +185,9 @@ struct lawn_counters {
                                  lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* timers prefetched into the cache by mows, and
-                                 blades without a timer to prefetch */
+    uint64_t ahead;           /* timers prefetched into the cache by mows, plus
+                                 blades in which a mow looked for timers to
+                                 prefetch and found none */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */

@@ -1,6 +1,6 @@
 /* lawn_ev.h - a lawn_loop in libev.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In libev, the wake-up is an ev_timer, or an ev_idle if a timer is due at
  * once.
  *

@@ -1,6 +1,6 @@
 /* lawn_event.h - a lawn_loop in libevent.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In libevent, the wake-up is an event with a timeout.
  *
  *     struct event_base *base = event_base_new();

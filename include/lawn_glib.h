@@ -1,6 +1,6 @@
 /* lawn_glib.h - a lawn_loop in a main loop of GLib.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In GLib, the wake-up is a GSource with default priority. Its ready time is -1
  * while no timer is running.
  *
@@ -8,7 +8,7 @@
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
  *     g_main_loop_run(main_loop);
  *
- * GLib waits for whole milliseconds: timers fire up to one millisecond late.
+ * GLib may wait for whole milliseconds: timers then fire up to one millisecond late.
  *
  * Timers also fire in a nested main loop, unless a callback of their lawn_loop
  * runs the nested loop. Link with -llawn_glib -llawn -lglib-2.0.

@@ -38,7 +38,7 @@
  * Call them on the thread that runs the host. The host may be stopped and run
  * again.
  *
- * A single timer of the host, the wake-up, serves all timers of the loop [L2].
+ * A single event of the host, the wake-up, serves all timers of the loop [L2].
  * It is active only while a timer of the loop is running, so it does not keep
  * an idle host running. How late timers fire depends on the host. libuv,
  * libevent, libev and GLib do not count the time while the machine is
@@ -61,8 +61,8 @@
  * lawn_loop_start_at().
  *
  * While the machine is suspended, CLOCK_MONOTONIC stops. With
- * LAWN_LOOP_BOOTTIME the suspension counts, and timers that became due fire
- * when the machine resumes. If a clock runs backward, the loop's time does not
+ * LAWN_LOOP_BOOTTIME the suspension counts, and the next turn fires the
+ * timers that became due. If a clock runs backward, the loop's time does not
  * change until the clock has caught up. If it jumps forward, all timers that it
  * passes become due.
  *
@@ -84,7 +84,7 @@
  *       timers or of time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
- *       n-th firing (n = 0, 1, ...) is due exactly at first + n * period, however
+ *       n-th period (n = 0, 1, ...) is due exactly at first + n * period, however
  *       late earlier callbacks ran; first is the argument of lawn_loop_every_at(),
  *       or one period after the call of lawn_loop_every().
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
@@ -106,8 +106,8 @@
  * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
  * at the start of the callback. The substitute decides the order of firing [P4];
  * lawn_loop_deadline() returns it. The field due of struct lawn_loop_timer has
- * the exact time of the period. When the turn ends, the substitutes of the first
- * 16 such timers become lawn_loop_now(). So these timers fire in the next turn
+ * the exact time of the period when its callback runs. When the turn ends, the
+ * first 16 such timers get the deadline lawn_loop_now(). So these timers fire in the next turn
  * even if the clock does not advance; the others wait until it advances.
  *
  * THREADS

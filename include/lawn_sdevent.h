@@ -1,6 +1,6 @@
 /* lawn_sdevent.h - a lawn_loop in systemd's sd-event.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In sd-event, the wake-up is a time source with normal priority and an
  * accuracy of one microsecond; sd-event's default is 250 ms.
  *

@@ -231,7 +231,7 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * call does not end at the limit of P8. The cost is that of one or more calls
  * of lawn_mow(), plus that of lawn_store_stop() for each timer fired.
  *
- * Unlike lawn_mow(), it may be called in a callback: the inner call fires all
+ * Unlike lawn_mow(), it may be called in a callback: the inner call fires
  * timers with a deadline <= its own now. Exception to P6: these include timers
  * that callbacks of the outer call have started.
  *

@@ -1,6 +1,6 @@
 /* lawn_uring.h - a lawn_loop in an io_uring.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In a ring, the wake-up is an IORING_OP_TIMEOUT. The caller passes the ring's
  * completions to lawn_uring_handle(), which fires the timers.
  *

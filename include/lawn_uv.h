@@ -1,6 +1,6 @@
 /* lawn_uv.h - a lawn_loop in libuv.
  *
- * For all adapters, see ADAPTERS in lawn_loop.h or lawn_loop(3).
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
  * In libuv, the wake-up is a uv_timer_t. If a timer is due at once, the wake-up
  * is a uv_idle_t, so that libuv handles ready events before the next turn.
  *

@@ -74,8 +74,8 @@
  *   - Such a timer may fire before or after any other timer that is due in the
  *     same turn.
  *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
- *     overtaken: the worker added a timer that was started later, of any TTL, to
- *     the lawn earlier.
+ *     overtaken: a timer of any TTL that was started later reached the lawn
+ *     before it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.

@@ -16,14 +16,14 @@
 
 #include <string.h>
 
-/* In the list of due events. An event with none of EVENT_READY, EVENT_LEASED
+/* Among the due events. An event with none of EVENT_READY, EVENT_LEASED
  * and EVENT_DEAD is waiting. */
 #define EVENT_READY 1u
 /* As in struct queue_event. */
 #define EVENT_ALONE 2u
 #define EVENT_REPEAT 4u
 #define EVENT_TRIES 8u
-/* In the lawn of leases. */
+/* Among the leased events. */
 #define EVENT_LEASED 16u
 /* In the list of dead events. */
 #define EVENT_DEAD 32u

@@ -93,8 +93,8 @@ struct queue_event {
     struct bytes payload;
     uint64_t due;
     /* due minus the queue's time at the push. On output only queue_each() sets
-     * it. For an event that is on no blade it is then due minus the current
-     * time, or 0 if the event is due */
+     * it: for an event that is on no blade, to due minus the current time, or
+     * to 0 if the event is due */
     uint64_t ttl;
     /* has an individual time, not a delay: it is on no blade */
     bool alone;

@@ -12,7 +12,7 @@
  * TTLs that occur once, only a few become known.
  *
  * Until a TTL is known, its events are added to the heap, including the one by
- * which it becomes known; then they are added to the lawn. Events of the same
+ * which it becomes known; later events are added to the lawn. Events of the same
  * TTL and time are pushed in the same millisecond. On a master, no other TTL
  * replaces theirs within that millisecond. So of these events, those in the
  * heap were pushed before those in the lawn, and are taken first.

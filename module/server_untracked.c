@@ -50,7 +50,7 @@ may_warn(uint64_t *silent_until)
     return true;
 }
 
-/* The key must be found again: a client may be blocked on it. */
+/* A later search must find the key: a client may be blocked on it. */
 void
 untracked_add(struct bytes name)
 {
@@ -90,7 +90,7 @@ visit_key(RedisModuleCtx *ctx, RedisModuleString *keyname, RedisModuleKey *key,
     }
 }
 
-/* Continues or begins the search, over some keys of all databases. */
+/* Continues or begins the search of all databases, by some keys. */
 static void
 search_some(RedisModuleCtx *ctx, untracked_found_fn *found)
 {

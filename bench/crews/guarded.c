@@ -1,9 +1,9 @@
 /* guarded.c - lawns behind mutexes, as a program would use them: one lawn for
  * all threads, or one for each worker.
  *
- * Critical sections contain one or two calls of the lawn and nothing else: the
- * clock is read before, and callbacks run and sleepers are woken after. A
- * worker that serves sleeps until the next timer is due, and is woken only if a
+ * Critical sections contain one or two calls of the lawn. Only serve() reads the
+ * clock in one; elsewhere it is read before. Callbacks run after it, and
+ * sleepers are woken after it. A worker that serves sleeps until the next timer is due, and is woken only if a
  * timer is started that is due earlier. With one lawn for all, one of the
  * workers mows and the others have nothing to do.
  *
@@ -256,7 +256,7 @@ dismiss(void *self)
     }
 }
 
-/* The lawn's time is that of the last turn of any worker. */
+/* The last turn of any worker, or start_on(), has set the lawn's time. */
 static void
 start(void *self, struct object *object, uint64_t ttl)
 {

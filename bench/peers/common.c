@@ -42,7 +42,7 @@ const struct contender CONTENDER_PLUGIN = {
     .title = "libevent, common timeouts",
     .about = "libevent with a queue for each of up to 256 TTLs registered "
              "beforehand, O(1), and its heap for the rest, O(log n). A mow is "
-             "the same as for the heap.",
+             "that of the contender event.",
     .kind = CONTENDER_PEER,
     .flags = CONTENDER_EXACT,
     .node = sizeof(struct event),

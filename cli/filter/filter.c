@@ -393,9 +393,10 @@ discard_all(struct filter *filter)
     if (filter->io.sink.error == EPIPE) {
         return;
     }
-    const char *dropped = filter->options.state == NULL
-                              ? "dropped; use --state FILE to resume later"
-                              : "dropped";
+    const char *dropped =
+        filter->options.state == NULL
+            ? "dropped; a run with --state FILE would keep them"
+            : "dropped";
     log_lost(filter, held, "held line", dropped);
     log_lost(filter, open,
              filter->setup.emit != NULL ? "open burst" : "open session",

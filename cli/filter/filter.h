@@ -11,7 +11,7 @@
  *
  * Held data is in three stores:
  *     keys    by key: the verb's record of the key
- *     lines   by number, or by key and number: held lines
+ *     lines   by number, key, or both: held lines or reported keys
  *     early   by number: with --lateness, lines ahead of the clock
  * A deadline is a time on the filter's clock, in nanoseconds since 1970. The
  * clock is event time, or the time of day at the start plus the time since then
@@ -186,7 +186,7 @@ struct filter_io {
         bool ready;             /* a read does not block */
     } heads[2];
     struct sink sink;
-    unsigned pieces;      /* values of the made line so far */
+    unsigned pieces;      /* values in the line being made */
     char error_text[160]; /* why a line is bad */
 };
 

@@ -15,10 +15,9 @@ const struct options_spec filter_options_common[] = {
                  "default: runs of blanks and tabs",
                  "one character"),
      .letter = 'd'},
-    {OPTION_FLAG(
-        "json", json,
-        "input lines are JSON; write bursts with a count, reports, summaries "
-        "and pairs as JSON; implied by a JSON path")},
+    {OPTION_FLAG("json", json,
+                 "input lines are JSON; write reports, summaries, pairs and "
+                 "bursts with a count as JSON; implied by a JSON path")},
     {OPTION_TEXT("time-field", "FIELD", time_field,
                  "take the time of each line (event time), a number or RFC "
                  "3339, from this column, JSON path or regex; lawn then waits "

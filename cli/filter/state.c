@@ -209,8 +209,8 @@ get_remaining(struct filter *filter, struct lawn_store *values, size_t side)
     }
     filter->counts.resumed++;
     filter->counts.discarded++;
-    log_message(filter, "dropped an incomplete line from the state: its input "
-                        "is no longer open");
+    log_message(filter, "dropped an incomplete line from the state: its rest "
+                        "cannot be read");
     return true;
 }
 

@@ -246,7 +246,7 @@ save(struct filter *filter, bool at_end)
             "%s; a power failure may restore the previous state",
             name, lawn_store_strerror(error));
     } else if (result == SAVE_DONE && before == SAVE_FAILED) {
-        log_message(filter, "the state is saved to %s again", name);
+        log_message(filter, "saving the state to %s works again", name);
     }
     filter->state.last_save = result;
     return result;

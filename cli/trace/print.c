@@ -122,7 +122,7 @@ put_classes(const struct trace_stats *stats, FILE *out)
         last = i;
         most = most > stats->classes[i] ? most : stats->classes[i];
     }
-    fprintf(out, "\n  TTLs of at least\n");
+    fprintf(out, "\n  TTLs from\n");
     for (size_t i = first; i <= last; i++) {
         int bar =
             (int)((double)stats->classes[i] / (double)most * TRACE_PRINT_BAR +

@@ -237,7 +237,7 @@ trace_request_parse(struct trace_format *format, const char *line,
         return set_wrong(wrong, "a TTL in seconds", ttl);
     }
     if (!make_id(fields[TRACE_COLUMN_KEY], out)) {
-        return set_wrong(wrong, "a key of 1 to 255 bytes",
+        return set_wrong(wrong, "a key of 1 to 255 encoded bytes",
                          fields[TRACE_COLUMN_KEY]);
     }
     return true;

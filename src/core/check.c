@@ -2,7 +2,7 @@
  * violated.
  *
  * It is written from the list in internal.h, not from the code that maintains
- * the invariants: simple loops recompute all cached values.
+ * the invariants: simple loops recompute cached values.
  */
 #include "internal.h"
 

@@ -12,7 +12,7 @@
  *
  * The base follows the clock; no time in the index is before the base. The
  * slots of a level form a ring. A level reaches the times from the base to the
- * end of the next half. A time is inserted at the lowest level that reaches it.
+ * end of its next half. A time is inserted at the lowest level that reaches it.
  * Let X be a slot of a higher level. Once the base is in the slot before X, the
  * level below reaches all of X. From then on, X gets no new times, only
  * unqueued timers from a slot of a still higher level that is being opened

@@ -29,7 +29,7 @@
  *   [I9] base <= now <= LAWN_LAST.
  *  [I10] index.horizon is not after `earliest` of any slot of a higher level
  *        than 0.
- * lawn_check() checks them.
+ * lawn_check() checks most of them.
  */
 #ifndef LAWN_CORE_INTERNAL_H
 #define LAWN_CORE_INTERNAL_H
@@ -65,7 +65,7 @@ struct lawn {
     uint64_t stops;      /* as in struct lawn_counters */
     uint64_t misses;     /* holds -k: the k-th miss from now on calls
                           * lawn__tuning_count_miss(); a miss is a start or
-                          * restart that finds no blade of its TTL */
+                          * restart that joins no blade of its TTL */
     struct lawn_blades blades;
     struct lawn_index index;
     uint64_t fires;        /* as in struct lawn_counters */

@@ -12,7 +12,7 @@ LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
 /* The number of blades, slot_bits, and the offsets of a lawn's parts from the
- * start of a cache line in its memory. */
+ * lawn itself, which begins at a cache line. */
 struct lawn_layout {
     size_t count;
     unsigned bits;

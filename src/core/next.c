@@ -13,7 +13,7 @@
  */
 #include "internal.h"
 
-/* Maximum number of entries that one call examines [P8]. */
+/* Maximum number of entries that one limited search examines [P8]. */
 #if !defined LAWN_NEXT_LOOKS
 #define LAWN_NEXT_LOOKS 448u
 #endif

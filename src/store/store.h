@@ -8,7 +8,7 @@
  *                     is about to fire
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
- *   [J1] A live slot of the records' groups is a record. It is in the table
+ *   [J1] A live slot in a slab of records is a record. It is in the table
  *        under its id, or it is GONE: fired or popped, and kept until the
  *        caller has read it.
  *   [J2] A record in the table either runs on the lawn, or is DUE and in

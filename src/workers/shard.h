@@ -11,7 +11,7 @@ void lawn__shard_free(struct lawn_shard *shard);
 
 /* Takes timers from the mailbox. Each takes two steps, one to reverse and one
  * to process it; at most *steps are used, and subtracted from *steps. Advances
- * the worker's clock if it takes any timer. */
+ * the worker's clock if it takes new messages. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 bool lawn__shard_has_mail(struct lawn_shard *shard);

@@ -1,4 +1,4 @@
-/* workers_check.c - checks the invariants of workers.h. */
+/* workers_check.c - checks invariants of workers.h. */
 #include "shard.h"
 #include "state.h"
 

@@ -673,7 +673,7 @@ def a_signal_ends_it_and_held_lines_are_reported(_):
             lawn.exit(code)
             assert lawn.messages().startswith(
                 'lawn delay: interrupted: 2 held lines dropped; '
-                'use --state FILE to resume later\n'
+                'a run with --state FILE would keep them\n'
                 'lawn delay: interrupted: 1 line read but not processed\n'), \
                 lawn.messages()
             counts = lawn.stats()

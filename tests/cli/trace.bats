@@ -247,9 +247,9 @@ refuses_request() {
         "get, gets, set, add, replace, cas, append, prepend, delete, incr or \
 decr" "'got'"
     refuses_request '7,k,1,1,1,set,x' "a TTL in seconds" "'x'"
-    refuses_request '7,,1,1,1,set,1' "a key of 1 to 255 bytes" nothing
+    refuses_request '7,,1,1,1,set,1' "a key of 1 to 255 encoded bytes" nothing
     refuses_request "7,$(printf 'k%.0s' {1..256}),1,1,1,set,1" \
-        "a key of 1 to 255 bytes" "'$(printf 'k%.0s' {1..60})...'"
+        "a key of 1 to 255 encoded bytes" "'$(printf 'k%.0s' {1..60})...'"
     refuses_request '7,k,1,1,get,0' \
         "seven columns: timestamp, key, key size, value size, client, \
 operation, TTL" "'7,k,1,1,get,0'"

@@ -256,14 +256,14 @@ flush_noticed(unsigned fibre)
 {
     unsigned count = noticed(fibre);
 
-    run_flush(&run_threads[fibre]); /* not visible to other fibres */
+    run_flush(&run_threads[fibre]); /* noticed by others only if count is 1 */
     for (; count > 1; count--) {
         run_flush(&run_threads[fibre]);
     }
 }
 
-/* A step: flushes until a fibre is chosen; or the main context, if no fibre can
- * run. */
+/* A step: flushes until a fibre is chosen. Returns the main context if no fibre
+ * can run. */
 static unsigned
 pick(void)
 {

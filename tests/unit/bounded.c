@@ -196,7 +196,7 @@ start_on_own_blade(struct scene *s, struct probe *probe, uint64_t ttl)
     start_probe(s, probe, ttl);
 }
 
-/* Starts timers of as many TTLs, all due at FAR, and stops them while their
+/* Starts timers of different TTLs, all due at FAR, and stops them while their
  * entries are in a slot of a higher level, or in that of the tick. Entries of
  * emptied blades remain. */
 static struct probe *
@@ -248,7 +248,7 @@ count_fire(struct scene *s, struct probe *probe)
     s->fired = 0;
 }
 
-/* Starts timers of as many TTLs, from the first one on. At time 0 the
+/* Starts timers of different TTLs, from the first one on. At time 0 the
  * resolution rounds all deadlines to FAR. */
 static void
 start_rounded(struct scene *s, struct probe *probes, unsigned many,
@@ -519,7 +519,7 @@ TEST(a_program_that_sleeps_until_the_next_deadline_does_not_spin)
         uint64_t stops = 0;
 
         for (uint64_t next = 0; running(&s) > 0; wakes++) {
-            /* The timers due at the next deadline that has any. */
+            /* Stops the timers of the next deadline. */
             if (wakes % 50 == 0) {
                 uint64_t due = find_earliest(probes, MANY);
 
@@ -539,7 +539,7 @@ TEST(a_program_that_sleeps_until_the_next_deadline_does_not_spin)
             uint64_t fired = total;
             size_t returned = mow_some_unchecked(&s, next, budget);
             early += total == fired;
-            /* Only a mow that was not done leaves a reason to wake again at the
+            /* Only an unfinished mow leaves a reason to wake again at the
              * same time. */
             CHECK(returned == budget || lawn_next(s.lawn) > next);
         }
@@ -601,8 +601,8 @@ TEST(timers_keep_their_order_while_their_slot_is_opened_bit_by_bit)
     }
 }
 
-/* [P4] The same without rounding. The clock is at a time in the slot; a crowd of
- * overdue timers there makes mows open the slot of later deadlines, too. */
+/* [P4] The same without rounding. A crowd of overdue timers is in the slot of the
+ * clock; so mows open it, and with it the later deadlines. */
 TEST(timers_keep_their_order_if_started_while_overdue_ones_share_their_slot)
 {
     enum { CROWD = 20000, ROUNDS = 200, EACH = 10 };
@@ -732,7 +732,7 @@ TEST(a_due_timer_does_not_wait_until_a_crowd_of_later_ones_is_moved)
         for (unsigned k = 0; k < MANY; k++) {
             start_probe(&s, &probes[k], FAR + 5000 + k % SPREAD);
         }
-        /* Level 0 reaches this timer once the base is in the slot. */
+        /* From base FAR - 1 on, level 0 reaches the timer below. */
         CHECK_EQ(mow_some(&s, FAR - 1, budgets[i]), 0);
         for (uint64_t now = FAR + 1; now < FAR + 1000; now++) {
             uint64_t before = stats_of(&s).moved;

@@ -456,7 +456,7 @@ TEST(a_few_odd_ttls_do_not_take_the_blades_from_the_others)
     scene_end(&s);
 }
 
-/* This includes timers started while the lawn waits for the clock to move. */
+/* Timers started while the lawn waits for the clock use blades, too. */
 TEST(a_lawn_that_has_seen_odd_ttls_keeps_them_apart_only_once_the_clock_moves)
 {
     enum { MANY = 5000 };
