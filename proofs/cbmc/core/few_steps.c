@@ -70,8 +70,6 @@
  * @covers lawn_mow mow_slow mow_until finish_mow update_horizon open_slots_of
  *     index_last_tick
  * @unreached mow_slow: return 0; -- the callback does not mow
- * @unreached finish_mow: $prepare_slots($mowing); -- only if there are more than
- *     256 timers
  * A whole mow: as few_tick, and timers fire by deadline; the clock is right
  * afterward [P1] [P2] [P3] [P4] [P6] [P9].
  *
@@ -89,7 +87,8 @@
  * @each shapes few_prepare
  * @covers prepare_slots open_slot
  * Slots are opened ahead of time, with work of 1 to 6 entries: as few_open; the
- * base does not move.
+ * base does not move. Only slots of the base and the slots after these are
+ * opened.
  *
  * @proof few_next
  * @each shapes few_next
@@ -421,15 +420,20 @@ few_tick(void)
     PROOF_END();
 }
 
-/* Returns whether timer j is behind timer i in a list. */
+/* Returns whether timer j is behind timer i in the list of a slot. */
 static bool
 is_behind(uint32_t i, uint32_t j)
 {
+    uint32_t slot =
+        lawn__index_slot_at(&lawn.index, level_now(i), deadlines[i]);
     const struct lawn_link *link = timers[i].link.next;
 
     for (uint32_t steps = 0; steps < PROOF_TIMERS; steps++) {
         if (link == &timers[j].link) {
             return true;
+        }
+        if (link == &proof_unqueued[slot]) {
+            return false;
         }
         link = link->next;
     }
@@ -491,6 +495,18 @@ few_open(void)
     PROOF_END();
 }
 
+/* Returns how often an entry at a place can move down: once for each level, but
+ * not if its slot is further ahead than the next one. */
+static uint64_t
+count_moves(unsigned place, uint64_t time)
+{
+    uint32_t slot = proof_slot(place, time);
+
+    return lawn__index_slots_ahead(&lawn.index, slot) < 2
+               ? slot >> PROOF_SLOT_BITS
+               : 0;
+}
+
 void
 few_prepare(void)
 {
@@ -501,9 +517,20 @@ few_prepare(void)
     uint64_t moved = lawn.index.moved;
     uint64_t base = lawn.index.base;
 
+    uint64_t near = 0;
+
+    for (uint32_t i = 0; i < PROOF_TIMERS; i++) {
+        if (proof_place(i) >= LEVEL_0) {
+            near += count_moves(proof_place(i), proof_time(5 + i));
+        }
+        if (proof_entry_place(i) != IDLE) {
+            near += count_moves(proof_entry_place(i), proof_time(1 + i));
+        }
+    }
     remember();
     begin_mow(&mowing);
     prepare_slots(&mowing);
+    PROVE(lawn.index.moved - moved <= near, "only near slots are opened");
     PROVE(mowing.work <= WORK && lawn.index.moved - moved == WORK - mowing.work,
           "[P8] never more than the work");
     PROVE(lawn.index.base == base, "the base stays");
