@@ -185,9 +185,8 @@ struct lawn_counters {
                                  lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* timers prefetched into the cache by mows, plus
-                                 blades in which a mow looked for timers to
-                                 prefetch and found none */
+    uint64_t ahead;           /* looks by mows at timers and ends of queues, to
+                                 prefetch due timers into the cache */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */

@@ -46,6 +46,26 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
+/* Promotes at most `budget` events of a lawn that are due by `then`, and returns
+ * their number. If it is less than budget, no more are due. A mow also ends,
+ * perhaps without a promotion, when it has moved many entries [P8]; then the
+ * next one continues. */
+static uint64_t
+promote_from_lawn(struct queue *queue, struct lawn *lawn, uint64_t then,
+                  uint64_t budget, lawn_fire_fn *promote)
+{
+    uint64_t left = budget;
+    bool more = true;
+
+    while (left > 0 && more) {
+        uint64_t before = lawn_count(lawn);
+
+        more = lawn_mow(lawn, then, left, promote, queue) == left;
+        left -= before - lawn_count(lawn);
+    }
+    return budget - left;
+}
+
 /* Moves at most `budget` events that are due by `then` to `ready`, in the order
  * of time over all lawns and heaps. Of events with the same time, those of the
  * heaps are first: see queue_timeline.c. */
@@ -67,20 +87,22 @@ promote_until(struct queue *queue, uint64_t then, uint64_t budget)
         }
         if (time == alone) {
             if (time > 0) {
-                budget -=
-                    lawn_mow(waiting, time - 1, budget, promote_timer, queue);
+                budget -= promote_from_lawn(queue, waiting, time - 1, budget,
+                                            promote_timer);
             }
             if (budget > 0) {
                 promote_from_heap(queue, time);
                 budget--;
             }
         } else {
-            budget -= lawn_mow(waiting, time, budget, promote_timer, queue);
-            budget -= lawn_mow(leases, time, budget, end_lease_timer, queue);
+            budget -=
+                promote_from_lawn(queue, waiting, time, budget, promote_timer);
+            budget -=
+                promote_from_lawn(queue, leases, time, budget, end_lease_timer);
             end = lawn_next(leases);
         }
     }
-    budget -= lawn_mow(waiting, then, budget, promote_timer, queue);
+    budget -= promote_from_lawn(queue, waiting, then, budget, promote_timer);
     set_mown(&queue->waiting, then, budget == 0);
     if (leases != NULL) {
         set_mown(&queue->leases, then, budget == 0);

@@ -49,9 +49,10 @@ fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
     mowing->fire(timer, mowing->arg);
 }
 
-/* Prefetches the timers of several queues that are due by `until`, at most
- * `most` of them. Takes one timer of each queue in turn, so that the processor
- * loads several at once. Returns the number of timers. */
+/* Prefetches the timers of several queues that are due by `until`. Takes one
+ * timer of each queue in turn, so that the processor loads several at once.
+ * Returns the number of looks, at most `most`: one for each timer that is due,
+ * and one for the end of each queue, or a timer that is not due. */
 static size_t
 prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
                 size_t most)
@@ -67,13 +68,13 @@ prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
         for (uint32_t i = 0; i < many && ahead < most;) {
             const struct lawn_link *link = next[i];
 
+            ahead++;
             if (link == queues[i] || lawn__link_deadline(link) > until) {
                 next[i] = next[--many];
                 queues[i] = queues[many];
             } else {
                 next[i++] = link->next;
                 LAWN_PREFETCH(link->next);
-                ahead++;
             }
         }
     }
@@ -101,8 +102,8 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 }
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
- * timers of the striped TTLs with an entry in this slot: at most as many timers
- * as this mow may fire. Called at most once per tick. */
+ * timers of the striped TTLs with an entry in this slot. Looks at most as often
+ * as this mow may fire timers. Called at most once per tick. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -115,12 +116,17 @@ prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 
     lawn->fetched = tick;
     const struct lawn_link *queues[LAWN_MOW_CHAINS];
+    uint32_t many = 0;
     for (uint32_t i = 0; i < LAWN_MOW_CHAINS; i++) {
-        queues[i] = lawn__index_list_of(
+        const struct lawn_link *list = lawn__index_list_of(
             index, lawn__index_slot_at(index, 0, tick + i), tick + i);
+
+        if (!lawn__list_empty(list)) {
+            queues[many++] = list;
+        }
     }
-    size_t ahead = prefetch_queues(queues, LAWN_MOW_CHAINS,
-                                   tick + LAWN_MOW_CHAINS - 1, most);
+    size_t ahead =
+        prefetch_queues(queues, many, tick + LAWN_MOW_CHAINS - 1, most);
     while (lawn->blades.stripe != 0 && number != LAWN_INDEX_NONE &&
            ahead < most) {
         size_t found = prefetch_stripes(lawn, lawn->blades.all[number].ttl,

@@ -102,6 +102,29 @@ TEST(a_queue_that_grows_loses_nothing_and_mixes_nothing_up)
     kit_queue_end(queue);
 }
 
+/* The events are in far slots of the lawn's index, and the clock jumps to their
+ * times: they must be moved first, more of them than one mow moves. */
+TEST(due_events_are_found_although_many_others_must_be_moved_first)
+{
+    for (uint64_t budget = 1; budget <= 64; budget *= 8) {
+        struct queue *queue = kit_queue(1000);
+        uint64_t i = 0;
+
+        for (i = 0; i < 4000; i++) {
+            struct queue_event event = {.id = {(const char *)&i, sizeof(i)}};
+
+            event.ttl = 20000 + i * 2711 % 2000;
+            event.due = queue_now(queue) + event.ttl;
+            CHECK_EQ(queue_put(queue, &event), 0);
+        }
+        for (uint64_t found = budget; found < 4000; found += budget) {
+            CHECK_EQ(queue_promote_due(queue, 24000, budget), found);
+        }
+        CHECK(queue_check(queue, stdout));
+        kit_queue_end(queue);
+    }
+}
+
 /* The lawn gets all blades, and is not replaced after that, which would move
  * all events. */
 TEST(a_queue_of_16384_events_gets_all_its_blades_once_and_for_all)

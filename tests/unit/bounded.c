@@ -885,3 +885,29 @@ TEST(prefetching_counts_entries_without_timers)
     scene_end(&s);
     free(probes);
 }
+
+/* [P8] Of each of the 8 stripes, a timer is due within 8 ticks; then one is
+ * examined that is not. */
+TEST(prefetching_counts_timers_that_are_not_due)
+{
+    enum { TIMERS = 100000, DUE = 2 * TIMERS - 8000 };
+    struct lawn_options options = {.blades = 1024};
+    struct probe *probes = new_probes(TIMERS);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    s.act = check_order;
+    for (unsigned i = 0; i < TIMERS; i++) {
+        lawn_set_now(s.lawn, i);
+        start_probe(&s, &probes[i], TIMERS);
+    }
+    for (uint64_t now = TIMERS; now < DUE; now++) {
+        CHECK_EQ(mow_some_unchecked(&s, now, SIZE_MAX), 1);
+        start_probe(&s, &probes[now - TIMERS], TIMERS);
+    }
+    uint64_t before = stats_of(&s).ahead;
+    CHECK_EQ(mow_some_unchecked(&s, DUE, 1000), 1);
+    CHECK_EQ(stats_of(&s).ahead - before, 16);
+    scene_end(&s);
+    free(probes);
+}

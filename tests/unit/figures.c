@@ -214,7 +214,7 @@ TEST(very_many_timers_of_few_ttls_cost_no_more_than_the_bound)
                                       .moved = 1806802,
                                       .touched_idle = 748,
                                       .looked = 15326,
-                                      .ahead = 4204392,
+                                      .ahead = 4451628,
                                       .live_blades = 21352,
                                       .bytes = 187877250};
     static const struct course c = {.timers = 150000,
