@@ -8,8 +8,8 @@
  * turn every 256 pairs. Other workers serve, and a timer of the benchmark wakes
  * them each millisecond, so that messages do not wait forever.
  *
- * Time is measured from when the first hand begins, after a warm-up
- * that starts each timer, until the last hand has ended. If hands post messages, the last
+ * Time is measured from when the first hand begins, after a warm-up that starts
+ * each timer, until the last hand has ended. If hands post messages, the last
  * hand posts one more timer to each worker, with a TTL of 0, and the time ends
  * when all of these have fired. So all messages are included. The result is the
  * time divided by the pairs of one hand. Work that a crew postpones until a

@@ -23,7 +23,8 @@
  *
  *     static void hang_up(struct lawn_timer *timer, void *arg)
  *     {
- *         struct connection *c = LAWN_CONTAINER(timer, struct connection, idle);
+ *         struct connection *c =
+ *             LAWN_CONTAINER(timer, struct connection, idle);
  *         printf("connection %d was idle too long\n", c->id);
  *     }
  *
@@ -46,9 +47,10 @@
  * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now, with an exception at
- *       the last tick (see lawn_mow()); lawn_next() never returns a time after the
- *       earliest deadline, and lawn_next_exact() returns that deadline.
+ *       not halted, no running timer has a deadline <= now, with an exception
+ *       at the last tick (see lawn_mow()); lawn_next() never returns a time
+ *       after the earliest deadline, and lawn_next_exact() returns that
+ *       deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
  *       is stopped or is restarted; until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
@@ -147,12 +149,13 @@ struct lawn_options {
      *     TTLs, at least about 512 timers per TTL. */
     size_t blades;
 
-    /* The index is a hierarchical timing wheel: it has levels, and each level is
-     * an array of slots, which contain lists of index entries. slot_bits is log2
-     * of the number of slots per level: 4 to 8; default 8. Memory of the index:
-     * 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB
-     * for 8. If slot_bits is 6 or more, each slot has four lists of unqueued
-     * timers instead of one. Fewer slots make unqueued timers slower. */
+    /* The index is a hierarchical timing wheel: it has levels, and each level
+     * is an array of slots, which contain lists of index entries. slot_bits is
+     * log2 of the number of slots per level: 4 to 8; default 8. Memory of the
+     * index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7,
+     * 167 KiB for 8. If slot_bits is 6 or more, each slot has four lists of
+     * unqueued timers instead of one. Fewer slots make unqueued timers
+     * slower. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -236,16 +239,18 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * of them, in the order of P4. Returns the number of timers fired, or budget if
  * the mow reached the limit described below. If the result is less than budget
  * and no callback called lawn_halt(), no timer with a deadline <= now remains
- * [P2]. Otherwise the
- * remaining due timers fire first in the next mow. O(1) if no timer is due and
- * no index entry is moved.
+ * [P2]. Otherwise the remaining due timers fire first in the next mow. O(1) if
+ * no timer is due and no index entry is moved.
  *
  * A mow also moves entries of the index. Unless budget is SIZE_MAX, it
  * processes at most 8 * budget + 448 timers and entries [P8]. A mow that
  * reaches this limit returns budget, even if it fired fewer timers, and the
- * next mow continues. In a program that mows often this is rare. It happens
+ * next mow continues. In a program that mows often this is rare: it happens
  * after many of the earliest timers were stopped, or if many timers with
- * different TTLs have similar deadlines.
+ * different TTLs have similar deadlines. A program that sleeps until
+ * lawn_next() mows too rarely to move entries ahead of time. Then a timer among
+ * n timers with different TTLs and similar deadlines fires after up to 7 * n /
+ * (8 * budget + 448) mows, which the program calls one after the other.
  *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
  * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as
@@ -349,8 +354,8 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
  * To save timers, store their TTLs and deadlines in this order, and later start
  * them with lawn_start_as() in the same order. To move timers to another lawn,
  * first collect all timers with their TTLs and deadlines. Then stop each one
- * here and start it there with lawn_start_as(), in the same order. They keep the
- * order of P4. */
+ * here and start it there with lawn_start_as(), in the same order. They keep
+ * the order of P4. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
@@ -365,8 +370,8 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * new lawn it is options.now; later it is between the deadline of the last
  * timer that fired and lawn_now(). So to load overdue timers with their
  * deadlines, and thus in their order, set options.now to the earliest deadline
- * and create the lawn. Then call lawn_set_now() with the current time, and start
- * the timers.
+ * and create the lawn. Then call lawn_set_now() with the current time, and
+ * start the timers.
  *
  * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
  * later than the one that lawn_start() would set, and usually (c) if a timer of
@@ -380,8 +385,8 @@ void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
 /* Relinks a running timer after its memory was moved, for example by realloc().
  * Call it after each move, before any other call on the lawn and before another
- * timer of the lawn is moved. The old memory is not read. Does nothing for an idle
- * timer, which needs no such call. O(1). */
+ * timer of the lawn is moved. The old memory is not read. Does nothing for an
+ * idle timer, which needs no such call. O(1). */
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* STATISTICS AND CHECKS */

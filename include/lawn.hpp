@@ -36,9 +36,8 @@
  * Sizes are those on 64-bit machines with libstdc++. A timer<> takes 72 bytes.
  * It stores its callable in a std::function, which allocates no memory for a
  * small callable like [this] { ... }. A timer<F> stores a callable of type F
- * directly; it takes 40 bytes plus the size of F, rounded up to a multiple of 8,
- * or of the alignment of F if that is larger.
- * The compiler deduces F:
+ * directly; it takes 40 bytes plus the size of F, rounded up to a multiple of
+ * 8, or of the alignment of F if that is larger. The compiler deduces F:
  *
  *     lawnpp::timer t(lawn, [&] { ... });
  */

@@ -8,7 +8,8 @@
  *     lawn_loop_start(loop, &timer, 30 * LAWN_LOOP_SECOND);
  *     g_main_loop_run(main_loop);
  *
- * GLib may wait for whole milliseconds: timers then fire up to one millisecond late.
+ * GLib may wait for whole milliseconds: timers then fire up to one millisecond
+ * late.
  *
  * Timers also fire in a nested main loop, unless a callback of their lawn_loop
  * runs the nested loop. Link with -llawn_glib -llawn -lglib-2.0.

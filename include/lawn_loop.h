@@ -77,16 +77,17 @@
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
- *       lawn_loop_fd()) is set for the earliest deadline or an earlier time; the loop
- *       sets another one only after this wake-up has occurred or is overdue, or
- *       after a start of a timer with a deadline before it.
+ *       lawn_loop_fd()) is set for the earliest deadline or an earlier time;
+ *       the loop sets another one only after this wake-up has occurred or is
+ *       overdue, or after a start of a timer with a deadline before it.
  *   L3  Budget: a turn ends after the callback that used up the budget of
  *       timers or of time; the remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
- *       n-th period (n = 0, 1, ...) is due exactly at first + n * period, however
- *       late earlier callbacks ran; first is the argument of lawn_loop_every_at(),
- *       or one period after the call of lawn_loop_every().
+ *       n-th period (n = 0, 1, ...) is due exactly at first + n * period,
+ *       however late earlier callbacks ran; first is the argument of
+ *       lawn_loop_every_at(), or one period after the call of
+ *       lawn_loop_every().
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
  *       once, for the last of them, and counts the others as missed;
  *       LAWN_LOOP_CATCH_UP fires once for each of them, at most one per turn.
@@ -104,11 +105,12 @@
  * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
  * timer waits for the next turn [L5]. The time of that period is past, so the
  * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
- * at the start of the callback. The substitute decides the order of firing [P4];
- * lawn_loop_deadline() returns it. The field due of struct lawn_loop_timer has
- * the exact time of the period when its callback runs. When the turn ends, the
- * first 16 such timers get the deadline lawn_loop_now(). So these timers fire in the next turn
- * even if the clock does not advance; the others wait until it advances.
+ * at the start of the callback. The substitute decides the order of firing
+ * [P4]; lawn_loop_deadline() returns it. The field due of struct
+ * lawn_loop_timer has the exact time of the period when its callback runs. When
+ * the turn ends, the first 16 such timers get the deadline lawn_loop_now(). So
+ * these timers fire in the next turn even if the clock does not advance; the
+ * others wait until it advances.
  *
  * THREADS
  *
@@ -182,8 +184,8 @@ enum lawn_loop_clock {
  * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
  * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
  * when a timer with an earlier deadline than the wake-up is started, or when
- * the last running timer is stopped. Of the functions of this loop, the callback
- * may call only lawn_loop_now() and lawn_loop_update(). */
+ * the last running timer is stopped. Of the functions of this loop, the
+ * callback may call only lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -213,7 +215,7 @@ struct lawn_loop_options {
 struct lawn_loop_counters {
     uint64_t turns;     /* all turns */
     uint64_t idle;      /* turns that fired nothing */
-    uint64_t truncated; /* turns ended by the budget */
+    uint64_t truncated; /* turns ended by the budget or by P8 */
     uint64_t fires;     /* callbacks called */
     uint64_t missed;    /* skipped periods */
     uint64_t arms;      /* times that the wake-up was set or canceled */
@@ -226,9 +228,10 @@ struct lawn_loop_counters {
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Frees a loop and closes the descriptors that it created. Watched descriptors
- * remain open. loop may be NULL. Returns true; in a callback of a timer or
- * a watcher it does nothing and returns false. O(1), plus close(2) of the loop's descriptors. If a timer
- * was running or a watcher was in use, zero it before using it again. */
+ * remain open. loop may be NULL. Returns true; in a callback of a timer or a
+ * watcher it does nothing and returns false. O(1), plus close(2) of the loop's
+ * descriptors. If a timer was running or a watcher was in use, zero it before
+ * using it again. */
 bool lawn_loop_free(struct lawn_loop *loop);
 
 /* STARTING AND STOPPING */
@@ -272,9 +275,9 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
 
 /* Reads the clock and fires due timers within the budget. Returns when to run
  * the next turn: the earliest deadline or an earlier time, see lawn_next(); a
- * time in the past if more timers are due; LAWN_NEVER if no timer is running. In a timer's callback it does nothing and returns
- * LAWN_NEVER. The cost is that of lawn_mow() and lawn_next(); the clock is read
- * after each callback. */
+ * time in the past if more timers are due; LAWN_NEVER if no timer is running.
+ * In a timer's callback it does nothing and returns LAWN_NEVER. The cost is
+ * that of lawn_mow() and lawn_next(); the clock is read after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
 /* For adapters. Runs a turn like lawn_loop_turn(), and sets another wake-up if
@@ -290,8 +293,8 @@ void *lawn_loop_arm_context(const struct lawn_loop *loop);
 uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
-/* Returns the exact earliest deadline, or LAWN_NEVER if no timer is running. The
- * cost is that of lawn_next_exact(). */
+/* Returns the exact earliest deadline, or LAWN_NEVER if no timer is running.
+ * The cost is that of lawn_next_exact(). */
 uint64_t lawn_loop_next(struct lawn_loop *loop);
 
 /* Returns the number of running timers. O(1). */

@@ -328,9 +328,9 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * may take somewhat more memory than in the saved store.
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
- * [P4]. Exception to S9: a load in a callback gives all overdue timers the deadline
- * lawn_store_now() + 1 [P6]; of these timers, only those with the same TTL and
- * the same deadline in the snapshot keep their order. */
+ * [P4]. Exception to S9: a load in a callback gives all overdue timers the
+ * deadline lawn_store_now() + 1 [P6]; of these timers, only those with the same
+ * TTL and the same deadline in the snapshot keep their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 

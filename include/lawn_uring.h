@@ -24,8 +24,9 @@
  * entry remains in the queue for 1 ms, the timer fires 1 ms late. If the queue
  * is full, the adapter submits all entries in it, including those of the
  * caller. Therefore do not start or stop timers or run turns between
- * io_uring_get_sqe() and the preparation of the entry. Do not do so between the entries of a chain
- * (IOSQE_IO_LINK) either: the adapter's entry would become part of the chain.
+ * io_uring_get_sqe() and the preparation of the entry. Do not do so between the
+ * entries of a chain (IOSQE_IO_LINK) either: the adapter's entry would become
+ * part of the chain.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with
  * -llawn_uring -llawn -luring.

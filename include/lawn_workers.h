@@ -80,8 +80,8 @@
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
  *   C1  One end: each start that takes effect ends in exactly one way: the
- *       timer fires, is stopped, is started again, or is made idle by lawn_workers_close(),
- *       which passes it to left().
+ *       timer fires, is stopped, is started again, or is made idle by
+ *       lawn_workers_close(), which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
  *       most one caller, and then the timer does not fire; it returns false and
  *       has no effect if the timer is not running, if the worker has begun to
@@ -131,15 +131,15 @@
  *
  * While a thread other than the timer's worker is starting the timer, other
  * starts do nothing and return 0; their TTLs and deadlines are ignored.
- * Meanwhile lawn_workers_stop(), too, does nothing and returns false. If a timer
- * is started while its callback runs, it does not fire again before the callback
- * has returned.
+ * Meanwhile lawn_workers_stop(), too, does nothing and returns false. If a
+ * timer is started while its callback runs, it does not fire again before the
+ * callback has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
- * Some functions contain short waits for another thread, in which they yield the
- * processor and check again. Threads with a fixed priority above others should
- * not call these functions:
+ * Some functions contain short waits for another thread, in which they yield
+ * the processor and check again. Threads with a fixed priority above others
+ * should not call these functions:
  *   - lawn_workers_stop_sync();
  *   - starts and stops, in the exception to C6;
  *   - lawn_worker_turn() and lawn_worker_run();
@@ -265,8 +265,8 @@ struct lawn_workers_counters {
 
 /* Creates a set without workers. options may be NULL. Returns NULL and sets
  * errno on failure: ENOMEM if there is not enough memory, EINVAL if
- * options.route is unknown or options.shards is too large. O(shards * (blades + slots)); with routing by owner, the set
- * begins with one shard. */
+ * options.route is unknown or options.shards is too large. O(shards * (blades +
+ * slots)); with routing by owner, the set begins with one shard. */
 struct lawn_workers *
 lawn_workers_new(const struct lawn_workers_options *options);
 
@@ -278,9 +278,9 @@ lawn_workers_new(const struct lawn_workers_options *options);
  * another worker is removed. Returns its number, which is below
  * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
  * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
- * the set is closed. On failure no worker is added, and all timers keep running. The
- * set may keep memory for the next call; after -EAGAIN it may have one more
- * shard, and shards may have moved between the existing workers.
+ * the set is closed. On failure no worker is added, and all timers keep
+ * running. The set may keep memory for the next call; after -EAGAIN it may have
+ * one more shard, and shards may have moved between the existing workers.
  *
  * O(workers * shards^2 + blades + slots) plus the creation of the thread;
  * workers is the largest number of workers that the set has had. */
@@ -335,16 +335,16 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
 /* Returns a file descriptor, or an error: -ENOSYS if the system has no
  * eventfd(2), or the -errno of that call; then nothing changes. The descriptor
  * becomes readable if a call on another thread requires a turn before the time
- * that the last lawn_worker_turn() returned. A timer started on this thread does
- * not make it readable: run a turn before each wait. O(1); the first call
+ * that the last lawn_worker_turn() returned. A timer started on this thread
+ * does not make it readable: run a turn before each wait. O(1); the first call
  * creates the descriptor. Wait for it, at most until that time; do not read or
  * close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
- * time if this worker starts a timer that it owns. lawn_worker_update() sets the
- * time from the set's clock, in O(shards of the worker). Call both only on the
- * worker's thread.
+ * time if this worker starts a timer that it owns. lawn_worker_update() sets
+ * the time from the set's clock, in O(shards of the worker). Call both only on
+ * the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
  * first start after a turn. So the TTLs of all timers that an event loop starts
@@ -388,10 +388,10 @@ int lawn_workers_start_on(struct lawn_workers *set,
                           unsigned worker);
 
 /* Stops a timer. Returns true if this call stopped it: it does not fire [C2].
- * Otherwise returns false; the timer may be idle, its callback may be running or
- * about to run, or another thread may be starting the timer. O(1), apart from
- * the exceptions to C5 and C6. The library may refer to the timer until its
- * deadline: before you free it, call lawn_workers_stop_sync(). */
+ * Otherwise returns false; the timer may be idle, its callback may be running
+ * or about to run, or another thread may be starting the timer. O(1), apart
+ * from the exceptions to C5 and C6. The library may refer to the timer until
+ * its deadline: before you free it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
@@ -434,9 +434,9 @@ void lawn_workers_wake(struct lawn_workers *set);
  * lawn_workers_stop_sync() on each of them first. If another thread may free
  * the timer as well, the program must ensure that either left() or that thread
  * frees it, not both. Before it frees the timer, that thread must call
- * lawn_workers_stop_sync(), which waits for left() [C3]; so left() must not wait
- * for that thread. left() is not called for stopped timers; these may be freed
- * after lawn_workers_close() has returned. */
+ * lawn_workers_stop_sync(), which waits for left() [C3]; so left() must not
+ * wait for that thread. left() is not called for stopped timers; these may be
+ * freed after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
@@ -449,9 +449,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * shards * blades) after the workers have ended.
  *
  * A call that is starting a timer when the set is closed either fails and
- * changes nothing, or succeeds; then C1 applies to that start. If it moves the timer to an
- * attached thread, left() may receive the timer although its deadline is <=
- * until. */
+ * changes nothing, or succeeds; then C1 applies to that start. If it moves the
+ * timer to an attached thread, left() may receive the timer although its
+ * deadline is <= until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 

@@ -98,10 +98,10 @@ void commands_at_words(const struct queue_event *event, struct commands_at *at,
 
 /* The last four bits of the tokens that this server issues are those of the
  * last token received from a master or a file, plus a number from 1 to 15,
- * drawn at random once, modulo 16. They are random if none was received. So a promoted
- * replica issues no token that its old master issues, if the last token that it
- * received was from that master. Otherwise the tokens of these two servers have
- * equal last bits with a probability of at most 1/15. */
+ * drawn at random once, modulo 16. They are random if none was received. So a
+ * promoted replica issues no token that its old master issues, if the last
+ * token that it received was from that master. Otherwise the tokens of these
+ * two servers have equal last bits with a probability of at most 1/15. */
 #define COMMANDS_TOKEN_STEP 16u
 /* The number of tokens of one millisecond. */
 #define COMMANDS_TOKENS UINT64_C(1024)

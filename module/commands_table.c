@@ -1,5 +1,5 @@
-/* commands_table.c - the LAWN commands. In complexities that do not define n, it
- * is the number of events of the key.
+/* commands_table.c - the LAWN commands. In complexities that do not define n,
+ * it is the number of events of the key.
  */
 #include "commands.h"
 

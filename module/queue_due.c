@@ -34,9 +34,9 @@ promote_from_heap(struct queue *queue, uint64_t time)
 
 /* Records that a timeline was mown up to `then`, which must not be before
  * lawn_now(). `left`: more events may be due. The lawn would raise a deadline
- * that is earlier than its mowed time to that time: see lawn_start_as(). The mowed time is
- * neither after `then` nor after the next deadline. So the field `mown` is set
- * to the earlier of these two. */
+ * that is earlier than its mowed time to that time: see lawn_start_as(). The
+ * mowed time is neither after `then` nor after the next deadline. So the field
+ * `mown` is set to the earlier of these two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {
@@ -46,10 +46,10 @@ set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
     timeline->mown = next < then ? next : then;
 }
 
-/* Promotes at most `budget` events of a lawn that are due by `then`, and returns
- * their number. If it is less than budget, no more are due. A mow also ends,
- * perhaps without a promotion, when it has moved many entries [P8]; then the
- * next one continues. */
+/* Promotes at most `budget` events of a lawn that are due by `then`, and
+ * returns their number. If it is less than budget, no more are due. A mow also
+ * ends, perhaps without a promotion, when it has moved many entries [P8]; then
+ * the next one continues. */
 static uint64_t
 promote_from_lawn(struct queue *queue, struct lawn *lawn, uint64_t then,
                   uint64_t budget, lawn_fire_fn *promote)

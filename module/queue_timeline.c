@@ -2,19 +2,19 @@
  *
  * The lawn is for events that share their TTL: there they need no additional
  * memory. Events with unique TTLs would all be in the lawn's index. There, all
- * events of a far slot must be moved before its first one can fire, even if they
- * are a million. So the heap is for events with an individual time, events whose
- * time the lawn has passed, events that are due before the last event of their
- * TTL, and, once there are many events, those with an unknown TTL.
+ * events of a far slot must be moved before its first one can fire, even if
+ * they are a million. So the heap is for events with an individual time, events
+ * whose time the lawn has passed, events that are due before the last event of
+ * their TTL, and, once there are many events, those with an unknown TTL.
  *
  * A TTL becomes known if there is room. Otherwise it occasionally replaces the
  * least recently used TTL. So frequent TTLs become known quickly. Of a million
  * TTLs that occur once, only a few become known.
  *
  * Until a TTL is known, its events are added to the heap, including the one by
- * which it becomes known; later events are added to the lawn. Events of the same
- * TTL and time are pushed in the same millisecond. On a master, no other TTL
- * replaces theirs within that millisecond. So of these events, those in the
+ * which it becomes known; later events are added to the lawn. Events of the
+ * same TTL and time are pushed in the same millisecond. On a master, no other
+ * TTL replaces theirs within that millisecond. So of these events, those in the
  * heap were pushed before those in the lawn, and are taken first.
  *
  * At 4096 and at 16384 events, a larger lawn replaces a queue's lawn, and all

@@ -1,16 +1,16 @@
 /* guarded.c - lawns behind mutexes, as a program would use them: one lawn for
  * all threads, or one for each worker.
  *
- * Critical sections contain one or two calls of the lawn. Only serve() reads the
- * clock in one; elsewhere it is read before. Callbacks run after it, and
- * sleepers are woken after it. A worker that serves sleeps until the next timer is due, and is woken only if a
- * timer is started that is due earlier. With one lawn for all, one of the
- * workers mows and the others have nothing to do.
+ * Critical sections contain one or two calls of the lawn. Only serve() reads
+ * the clock in one; elsewhere it is read before. Callbacks run after it, and
+ * sleepers are woken after it. A worker that serves sleeps until the next timer
+ * is due, and is woken only if a timer is started that is due earlier. With one
+ * lawn for all, one of the workers mows and the others have nothing to do.
  *
- * The crew with one lawn has two variants: behind a pthread mutex of the default
- * kind, which most programs have, and behind glibc's adaptive kind, which spins
- * for a while before it sleeps and is better for such short sections. If each
- * worker has a lawn, the mutexes are adaptive. */
+ * The crew with one lawn has two variants: behind a pthread mutex of the
+ * default kind, which most programs have, and behind glibc's adaptive kind,
+ * which spins for a while before it sleeps and is better for such short
+ * sections. If each worker has a lawn, the mutexes are adaptive. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "all.h"
 

@@ -4,10 +4,11 @@
  * time at which the bucket will be full again is stored. This time determines
  * when a new line gets its token; until then the line is held in the store
  * `lines`. So there is no queue per key, and a key is one timer. Each accepted
- * line restarts the timer; its TTL is the time in which an empty bucket fills. If lines waited for tokens, the bucket may not be full when the timer
- * fires; handle_key_due() then restarts it for the time at which the bucket is
- * full. The key to evict is the one that is due first. Finding it is O(1), or,
- * after such restarts, costs as much as lawn_store_next_timer().
+ * line restarts the timer; its TTL is the time in which an empty bucket fills.
+ * If lines waited for tokens, the bucket may not be full when the timer fires;
+ * handle_key_due() then restarts it for the time at which the bucket is full.
+ * The key to evict is the one that is due first. Finding it is O(1), or, after
+ * such restarts, costs as much as lawn_store_next_timer().
  *
  * A token takes DURATION / N, which may not be a whole number of nanoseconds.
  * Times have a fraction, in Nths, and are exact.

@@ -7,8 +7,8 @@
  *
  * The load on a server per round is limited: TOP_PAGES calls of SCAN, and
  * TOP_ASKED queues. If there are more queues than that, a round queries at most
- * TOP_ASKED / 2 of the shown queues, and then other queues in turn. With --once,
- * all queues that SCAN finds within TOP_SEARCH are queried.
+ * TOP_ASKED / 2 of the shown queues, and then other queues in turn. With
+ * --once, all queues that SCAN finds within TOP_SEARCH are queried.
  */
 #ifndef LAWN_MODULE_TOP_H
 #define LAWN_MODULE_TOP_H

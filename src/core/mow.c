@@ -556,9 +556,9 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     return first;
 }
 
-/* Moves the timers due at LAWN_LAST into the index, so that this mow fires them.
- * Timers that its callbacks start at that tick remain in lawn->last until the
- * next mow [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST into the index, so that this mow fires
+ * them. Timers that its callbacks start at that tick remain in lawn->last until
+ * the next mow [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {

@@ -95,8 +95,8 @@ scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 }
 
 /* Returns false if no looks remain. If some remain, the earliest time of the
- * slot was found, or the slot was empty. An empty slot that is cleared counts as
- * an entry. */
+ * slot was found, or the slot was empty. An empty slot that is cleared counts
+ * as an entry. */
 static bool
 scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {

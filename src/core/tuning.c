@@ -2,8 +2,8 @@
 #include "internal.h"
 
 /* Starts of idle timers, or minimum number of misses, between two reviews. A
- * miss is a start or a restart that joins no blade of its TTL. Tests use smaller
- * constants to see more changes. */
+ * miss is a start or a restart that joins no blade of its TTL. Tests use
+ * smaller constants to see more changes. */
 #if !defined LAWN_TUNING_PERIOD
 #define LAWN_TUNING_PERIOD 1024u
 #endif

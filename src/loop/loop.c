@@ -368,13 +368,15 @@ lawn_loop_turn(struct lawn_loop *loop)
     loop->until = loop->budget_time > 0
                       ? lawn__saturating_add(now, loop->budget_time)
                       : LAWN_NEVER;
-    size_t fired = lawn_mow(loop->lawn, now, loop->budget, fire_timer, loop);
+    uint64_t fires = loop->stats.fires;
+    bool full = lawn_mow(loop->lawn, now, loop->budget, fire_timer, loop) ==
+                loop->budget;
     loop->turning = false;
     now = lawn_now(loop->lawn);
     loop->stats.turns++;
-    loop->stats.idle += fired == 0;
+    loop->stats.idle += loop->stats.fires == fires;
     loop->stats.truncated +=
-        (loop->halted || fired == loop->budget) && lawn_next(loop->lawn) <= now;
+        (loop->halted || full) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
     /* The wake-up has happened or is too late [L2]. A readable timerfd must

@@ -4,9 +4,9 @@
  * nothing is sorted. It needs one block of memory. Loading adds timers as they
  * are read; an error removes all of them. Input is not trusted: a block is used
  * only after its checksum was verified, a value only after it was validated,
- * and memory is allocated for at most twice the bytes that have been read. A record that
- * spans blocks is joined in a buffer that grows as its bytes arrive. O(timers
- * and their bytes).
+ * and memory is allocated for at most twice the bytes that have been read. A
+ * record that spans blocks is joined in a buffer that grows as its bytes
+ * arrive. O(timers and their bytes).
  *
  * The buffers do not count toward the store's memory limit, so a full store can
  * be saved.

@@ -143,7 +143,8 @@ ready(int fd, void *arg)
 }
 
 /* Makes the host watch a readable pipe, so that it calls ready() as soon as it
- * runs. The first call calls act, if not NULL. stage->ready counts the calls. */
+ * runs. The first call calls act, if not NULL. stage->ready counts the
+ * calls. */
 static void
 stage_watch(struct stage *stage, void (*act)(struct stage *))
 {

@@ -43,8 +43,8 @@ struct history {
  * the end. If the deadline of a start has passed when a worker takes the start,
  * the timer may get a later deadline: at most a tick after the time that the
  * clock shows then. `clocks`, ended by 0, lists these times. A timer that still
- * runs must be due after now. If now is in `clocks`, it may also be due earlier,
- * because a worker may have moved it to the next tick. */
+ * runs must be due after now. If now is in `clocks`, it may also be due
+ * earlier, because a worker may have moved it to the next tick. */
 bool history_possible(const struct history *history, bool runs, uint64_t now,
                       const uint64_t *clocks);
 

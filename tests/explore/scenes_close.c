@@ -401,8 +401,8 @@ SCENARIO(a_callback_waits_for_a_timer_of_a_thread_that_has_ended,
          .threads = {explore_made, explore_made, close_at_now},
          .finish = scene_finish_closed, .delays = true);
 
-/* Both workers have ended, and the one that kept the timer has left: its lawn has no
- * worker, and the other one takes it over [C3]. */
+/* Both workers have ended, and the one that kept the timer has left: its lawn
+ * has no worker, and the other one takes it over [C3]. */
 
 static void
 end_stop_sync_0_and_leave(void)
@@ -418,8 +418,8 @@ SCENARIO(a_worker_that_has_ended_waits_for_a_timer_of_one_that_has_left,
                      scene_close_at_once},
          .finish = scene_finish_closed, .delays = true);
 
-/* A thread of the library's has ended with two lawns, and another worker takes over
- * the second one first [C3]. */
+/* A thread of the library's has ended with two lawns, and another worker takes
+ * over the second one first [C3]. */
 
 static void
 setup_one_ends_with_two_lawns(void)

@@ -81,8 +81,9 @@ SCENARIO(the_end_waits_for_a_lawn_that_is_called_back,
                      scene_close_at_the_end},
          .finish = scene_finish_closed, .delays = true, .time_passes = true);
 
-/* The same within one turn of the worker that hands over the lawn. That worker sees
- * that the set is closed, and does not end before it has handed over the lawn [C8]. */
+/* The same within one turn of the worker that hands over the lawn. That worker
+ * sees that the set is closed, and does not end before it has handed over the
+ * lawn [C8]. */
 
 static uint64_t turns_before;
 

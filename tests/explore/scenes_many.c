@@ -319,7 +319,8 @@ SCENARIO(a_start_meets_two_workers_that_come, .setup = setup_none,
          .threads = {attach_and_serve, attach_and_serve, scene_start_0_for_20},
          .daemons = BOTH, .finish = scene_finish, .delays = true);
 
-/* A start on a worker that is being added or removed fails, or the timer fires. */
+/* A start on a worker that is being added or removed fails, or the timer
+ * fires. */
 
 static void
 setup_held_and_one_comes(void)

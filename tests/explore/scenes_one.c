@@ -538,7 +538,8 @@ SCENARIO(a_timer_is_freed_that_was_started_later, .setup = scene_setup_held,
          .daemons = 1, .finish = scene_finish, .delays = true);
 
 /* A start in the mailbox is rewritten after the worker has taken the messages
- * and read the clock. So its start time is after the time of the worker [M5]. */
+ * and read the clock. So its start time is after the time of the worker
+ * [M5]. */
 
 static void
 start_0_for_30_more(void)

@@ -40,16 +40,17 @@ fuzz_is_unqueued(uint32_t i)
     return i < FUZZ_UNQUEUED;
 }
 
-/* Time is divided into spans of 2^bits ticks. Returns by how many spans the time
- * is after the base. */
+/* Time is divided into spans of 2^bits ticks. Returns by how many spans the
+ * time is after the base. */
 static uint64_t
 fuzz_spans(uint64_t time, uint32_t bits)
 {
     return bits < 64 ? (time >> bits) - (fuzz_index->base >> bits) : 0;
 }
 
-/* The slot of a new time. Its level is the lowest one with this property: on the
- * level above it, the time is in the slot of the base or in the next slot. */
+/* The slot of a new time. Its level is the lowest one with this property: on
+ * the level above it, the time is in the slot of the base or in the next
+ * slot. */
 static uint32_t
 fuzz_slot(uint64_t time)
 {
@@ -156,8 +157,8 @@ fuzz_remove(uint32_t i)
     fuzz_times[i] = LAWN_NEVER;
 }
 
-/* Inserts an unqueued timer as src/core/lawn.c does, or a blade whose only timer
- * is due then or later. */
+/* Inserts an unqueued timer as src/core/lawn.c does, or a blade whose only
+ * timer is due then or later. */
 static void
 fuzz_add(uint32_t i, uint64_t time, uint64_t later)
 {

@@ -14,8 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How a number begins in a case: a byte below IMAGE_BOUNDS is the number itself,
- * IMAGE_WIDE is followed by eight bytes, and others select one of these
+/* How a number begins in a case: a byte below IMAGE_BOUNDS is the number
+ * itself, IMAGE_WIDE is followed by eight bytes, and others select one of these
  * values. */
 #define IMAGE_BOUNDS 240u
 #define IMAGE_WIDE 255u

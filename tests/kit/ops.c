@@ -329,8 +329,8 @@ do_start_as(struct ops *ops, uint32_t i, uint64_t ttl, uint64_t deadline)
     compare_timer(ops, i);
 }
 
-/* Starts a timer, usually with a TTL in use, or with none; due as if started now
- * or somewhat earlier, overdue, or at any time. */
+/* Starts a timer, usually with a TTL in use, or with none; due as if started
+ * now or somewhat earlier, overdue, or at any time. */
 static void
 take_start_as(struct ops *ops, uint32_t i)
 {

@@ -3,10 +3,10 @@
  *
  * The oracle is an array of timers and looks at all of them to judge a fire.
  * The witness keeps the running timers in a line, sorted by deadline and then
- * by the order of starting. A firing timer must be the first, or be preceded only
- * by timers of its deadline that P4 lets it overtake. Timers started by callbacks are in
- * a separate line until their mow has ended [P6]. So the witness checks as much
- * at every step, in a fraction of the time.
+ * by the order of starting. A firing timer must be the first, or be preceded
+ * only by timers of its deadline that P4 lets it overtake. Timers started by
+ * callbacks are in a separate line until their mow has ended [P6]. So the
+ * witness checks as much at every step, in a fraction of the time.
  *
  * It is also stricter than the oracle: it limits the mowing position by the
  * deadlines that lawn_start_as() returned.

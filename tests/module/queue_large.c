@@ -310,8 +310,9 @@ touched(const struct queue *queue)
 }
 
 /* A third of a million events have individual times, a third individual delays,
- * and a third leases of individual length, all within a week. A lawn would have them in
- * few slots, of which the largest become due at multiples of 2^24 ms. */
+ * and a third leases of individual length, all within a week. A lawn would have
+ * them in few slots, of which the largest become due at multiples of 2^24
+ * ms. */
 TEST(no_call_does_much_at_once_with_a_million_events)
 {
     enum { EVENTS = 1000000, WEEK = 604800000, STEP = 1048576, BUDGET = 1000 };

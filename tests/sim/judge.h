@@ -6,16 +6,16 @@
  * returned, only those states stay in which it has taken effect with the
  * returned result. If none is left, the history was not possible [C1 C2 P1].
  *
- *     start   makes the timer run. A restart may take effect in two steps: first
- *             the timer stops, then it runs again
- *     stop    true if the timer was running, and it then stops; else false. A
- *             stop_sync may stop it several times, and returns true once
- *     fire    the timer was running, due no later than the passed time, and
- *             stops running. This may take effect before the callback begins.
- *             The same applies to a timer that is left
+ *     start   makes the timer run. A restart may take effect in two steps:
+ *             first the timer stops, then it runs again stop    true if the
+ *             timer was running, and it then stops; else false. A stop_sync may
+ *             stop it several times, and returns true once fire    the timer
+ *             was running, due no later than the passed time, and stops
+ *             running. This may take effect before the callback begins. The
+ *             same applies to a timer that is left
  *
- * A start that is refused, because the set is closed, has no effect on the timer
- * or on concurrent operations. */
+ * A start that is refused, because the set is closed, has no effect on the
+ * timer or on concurrent operations. */
 #ifndef LAWN_SIM_JUDGE_H
 #define LAWN_SIM_JUDGE_H
 

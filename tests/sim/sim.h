@@ -16,7 +16,8 @@
  *     actors.c    what the threads do
  *     main.c      seeds
  *
- * The fibres, the atomic operations and the memory are those of tests/explore. */
+ * The fibres, the atomic operations and the memory are those of
+ * tests/explore. */
 #ifndef LAWN_SIM_SIM_H
 #define LAWN_SIM_SIM_H
 

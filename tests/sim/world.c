@@ -177,8 +177,8 @@ world_ttl(struct rng *rng)
 }
 
 /* Returns the earliest time from which a TTL counts. A worker's own timer
- * counts from the worker's now. One that moves to another worker counts from the
- * clock, which may be behind if a lawn came from a worker whose clock was
+ * counts from the worker's now. One that moves to another worker counts from
+ * the clock, which may be behind if a lawn came from a worker whose clock was
  * ahead. */
 static uint64_t
 counts_from(void)

@@ -8,14 +8,13 @@
  * lawn's tuning changes too.
  *
  * The object of each timer records when it is due and whether it runs. Every
- * fire checks that the timer runs [P3, P5] and is due [P1]. Its deadline must not
- * be before that of a timer that fired earlier; and no timer of its TTL and
+ * fire checks that the timer runs [P3, P5] and is due [P1]. Its deadline must
+ * not be before that of a timer that fired earlier; and no timer of its TTL and
  * deadline that was started later may have fired earlier, as far as a small
- * table remembers [P4]. Every turn checks that no due
- * timer is left [P2] and that none is lost [P3]. Every minute, all of this is
- * checked for all timers, with lawn_check() and lawn_store_check(). The clock
- * is paused during these checks; their duration is printed and does not count
- * as lateness.
+ * table remembers [P4]. Every turn checks that no due timer is left [P2] and
+ * that none is lost [P3]. Every minute, all of this is checked for all timers,
+ * with lawn_check() and lawn_store_check(). The clock is paused during these
+ * checks; their duration is printed and does not count as lateness.
  *
  * Once all timers have fired, the steady state begins. From then on lateness is
  * summed up, and memory may grow by less than one percent.

@@ -5,7 +5,8 @@
  *     448 besides those of emptied blades;
  *   - a lawn that is mown at every tick moves entries ahead of time.
  *   - the mows of one tick do not repeat each other's work.
- * What a call leaves undone, later calls do: all timers fire, in order [P2] [P4].
+ * What a call leaves undone, later calls do: all timers fire, in order [P2]
+ * [P4].
  */
 #include "common.h"
 
@@ -15,8 +16,8 @@
 #define MANY 100000u
 #define LEAST 448u
 #define LOOKS 448u
-/* A tick in a far slot: a level of the index has 256 slots, and this slot is one
- * of level 3, with 2^21 ticks. */
+/* A tick in a far slot: a level of the index has 256 slots, and this slot is
+ * one of level 3, with 2^21 ticks. */
 #define FAR (UINT64_C(1) << 22)
 #define SPREAD 977u
 
@@ -260,11 +261,11 @@ start_rounded(struct scene *s, struct probe *probes, unsigned many,
     }
 }
 
-/* [P8] The resolution changes between two groups of timers, all due at one tick.
- * The second group has the TTLs of the first, or others. Small budgets do not
- * repeat work: the entry of a blade moves to its tick once and is removed once,
- * and lawn_next() examines at most two entries after each mow: one of a blade
- * that the mow has emptied, and the next one. */
+/* [P8] The resolution changes between two groups of timers, all due at one
+ * tick. The second group has the TTLs of the first, or others. Small budgets do
+ * not repeat work: the entry of a blade moves to its tick once and is removed
+ * once, and lawn_next() examines at most two entries after each mow: one of a
+ * blade that the mow has emptied, and the next one. */
 TEST(a_tick_of_many_ttls_costs_the_same_per_timer_after_a_new_resolution)
 {
     enum { EACH = 1000, COARSE = 4096, FINE = 2048 };
@@ -403,8 +404,8 @@ mow_each_tick(struct scene *s, uint64_t from, uint64_t to)
     CHECK(stats_of(s).touched_idle <= 512);
 }
 
-/* 100,000 unqueued timers in a slot of level 2, with 2^14 ticks. A mow moves 256
- * of them while the time passes through the slot before. */
+/* 100,000 unqueued timers in a slot of level 2, with 2^14 ticks. A mow moves
+ * 256 of them while the time passes through the slot before. */
 TEST(a_lawn_mown_at_every_tick_opens_a_crowded_slot_ahead_of_time)
 {
     const uint64_t slot = UINT64_C(1) << 14;
@@ -601,8 +602,8 @@ TEST(timers_keep_their_order_while_their_slot_is_opened_bit_by_bit)
     }
 }
 
-/* [P4] The same without rounding. A crowd of overdue timers is in the slot of the
- * clock; so mows open it, and with it the later deadlines. */
+/* [P4] The same without rounding. A crowd of overdue timers is in the slot of
+ * the clock; so mows open it, and with it the later deadlines. */
 TEST(timers_keep_their_order_if_started_while_overdue_ones_share_their_slot)
 {
     enum { CROWD = 20000, ROUNDS = 200, EACH = 10 };
@@ -717,8 +718,8 @@ TEST(prefetching_does_not_exceed_the_limit_of_work)
     }
 }
 
-/* [P2] [P8] A timer is due in a slot of a higher level, before 100,000 timers of
- * the same slot. Finding it does not require moving these. */
+/* [P2] [P8] A timer is due in a slot of a higher level, before 100,000 timers
+ * of the same slot. Finding it does not require moving these. */
 TEST(a_due_timer_does_not_wait_until_a_crowd_of_later_ones_is_moved)
 {
     static const size_t budgets[] = {1, 10, SIZE_MAX};

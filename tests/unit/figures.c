@@ -12,8 +12,8 @@
  *     halves, and the default of slot_bits is 8 instead of 7.
  *   - moved, for slot_bits 4 and 6 only: with the same slot_bits, a level
  *     distinguishes one bit less of a time, so there are more levels.
- *   - touched_idle: includes entries that lawn_next() examined, and those that a
- *     mow moves ahead of time. No call exceeds 448 [P8].
+ *   - touched_idle: includes entries that lawn_next() examined, and those that
+ *     a mow moves ahead of time. No call exceeds 448 [P8].
  *   - unqueued_starts, by 0.01 %, and live_blades, by 0.7 %: after a change of
  *     the resolution, TTLs keep their blades; timers that would break the order
  *     of a blade are unqueued.

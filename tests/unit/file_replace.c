@@ -306,8 +306,8 @@ replace_in_unreadable_folder(void)
                                                   : 0;
 }
 
-/* Replaces files as a user without privileges. Only the effective ids change: the
- * process needs the old ones to write its coverage data when it exits. */
+/* Replaces files as a user without privileges. Only the effective ids change:
+ * the process needs the old ones to write its coverage data when it exits. */
 static int
 replace_unprivileged(void)
 {

@@ -1,5 +1,5 @@
-/* next.c - the earliest deadline, exact if few timers are running [P2]; for many,
- * see bounded.c. */
+/* next.c - the earliest deadline, exact if few timers are running [P2]; for
+ * many, see bounded.c. */
 #include "common.h"
 
 #include <stdio.h>

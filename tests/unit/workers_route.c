@@ -66,8 +66,8 @@ TEST(a_running_timer_stays_where_it_is_when_it_is_started_again)
     crew_end(&c);
 }
 
-/* An idle timer moves to the worker that starts it. If another thread starts it,
- * it returns to its previous worker. */
+/* An idle timer moves to the worker that starts it. If another thread starts
+ * it, it returns to its previous worker. */
 TEST(a_timer_that_has_ended_moves_to_the_worker_that_starts_it_next)
 {
     struct crew c;
