@@ -145,8 +145,8 @@ struct lawn_options {
      * the lawn uses blades from the first start. Otherwise it begins to use
      * them when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - At least about four timers per TTL are running; with more than 512
-     *     TTLs, at least about 512 timers per TTL. */
+     *   - Enough timers per TTL are running: at least about four (up to 512
+     *     TTLs), or about 512 (more than 512 TTLs). */
     size_t blades;
 
     /* The index is a hierarchical timing wheel: it has levels, and each level
@@ -188,8 +188,8 @@ struct lawn_counters {
                                  lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* looks by mows at timers and ends of queues, to
-                                 prefetch due timers into the cache */
+    uint64_t ahead;           /* timers and ends of queues that mows read early,
+                                 to prefetch due timers into the cache */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
@@ -250,7 +250,7 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * different TTLs have similar deadlines. A program that sleeps until
  * lawn_next() mows too rarely to move entries ahead of time. Then a timer among
  * n timers with different TTLs and similar deadlines fires after up to 7 * n /
- * (8 * budget + 448) mows, which the program calls one after the other.
+ * (8 * budget + 448) mows, called without sleeping in between.
  *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
  * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as

@@ -335,7 +335,7 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
 /* Returns a file descriptor, or an error: -ENOSYS if the system has no
  * eventfd(2), or the -errno of that call; then nothing changes. The descriptor
  * becomes readable if a call on another thread requires a turn before the time
- * that the last lawn_worker_turn() returned. A timer started on this thread
+ * returned by the last lawn_worker_turn(). A timer started on this thread
  * does not make it readable: run a turn before each wait. O(1); the first call
  * creates the descriptor. Wait for it, at most until that time; do not read or
  * close it. */
