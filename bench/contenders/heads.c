@@ -192,8 +192,8 @@ const struct contender heads_contender = {
     .abi = CONTENDER_ABI,
     .name = "heads",
     .title = "lawn with a heap",
-    .about = "Queues by TTL in a hash map, and a 4-ary heap of their heads, as "
-             "in Node.js. Start and stop O(1), firing O(log TTLs).",
+    .about = "Queues by TTL in a hash map, and a 4-ary heap of their heads, "
+             "similar to Node.js. Start and stop O(1), firing O(log TTLs).",
     .kind = CONTENDER_PAPER,
     .flags =
         CONTENDER_EXACT | CONTENDER_ORDERED | CONTENDER_FIFO | CONTENDER_BUDGET,

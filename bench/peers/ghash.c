@@ -10,7 +10,7 @@ const struct store CONTENDER_PLUGIN = {
             .title = "GHashTable, heap",
             .about = "What people write by hand: a malloc'ed record with id, "
                      "payload and deadline, found by GLib's table, in a heap. "
-                     "O(log n), but a start that resizes it takes O(n).",
+                     "O(log n), but a start that resizes the table takes O(n).",
             .kind = CONTENDER_PEER,
             .flags = CONTENDER_STORE | CONTENDER_EXACT | CONTENDER_ORDERED |
                      CONTENDER_BUDGET,

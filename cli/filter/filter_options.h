@@ -84,7 +84,7 @@ struct filter_options {
     {                                                                          \
         OPTION_TEXT("key", "KEY", key,                                         \
                     "key of a line: column (2), JSON path (.user.id) or "      \
-                    "regex (/id=(\\w+)/); default: all lines have one key",    \
+                    "regex (/id=(\\w+)/)",                                     \
                     "a column, a JSON path or a /regex/"),                     \
             .letter = 'k'                                                      \
     }

@@ -119,7 +119,7 @@ END
 4 2 e
 END
     counts in=5 out=2 bad=3 dropped=3
-    words=("lawn delay: line 2: 'x' is neither a number nor a duration" "lawn delay: line 3: " "lawn delay: line 4: no column 2")
+    words=("lawn delay: line 2: 'x' is not a delay, or too large" "lawn delay: line 3: " "lawn delay: line 4: no column 2")
     reports
 }
 
