@@ -1,6 +1,6 @@
 /* gate_tail.h - the worst-case work of one call that fires nothing.
  *
- * Index entries whose slot is opened move down a level. Each blade and each
+ * Index entries whose slot is opened move down. Each blade and each
  * unqueued timer has an entry, so a slot may contain as many entries as there
  * are timers. A caller that wants a bound mows with a small budget, again and
  * again until no due timer is left. The result is the largest number of entries

@@ -72,7 +72,7 @@ struct crew_play {
     bool serves; /* workers serve; otherwise they turn */
     bool remote; /* the hands are not workers */
     bool mixed;
-    bool posts; /* hands post messages, which the time includes */
+    bool posts; /* hands post messages, which are timed, too */
     bool fires; /* timers are not stopped */
 
     pthread_mutex_t mutex; /* for the next three fields */

@@ -93,8 +93,8 @@ struct queue_event {
     struct bytes payload;
     uint64_t due;
     /* due minus the queue's time at the push. On output only queue_each() sets
-     * it: for an event that is on no blade, to due minus the current time, or
-     * to 0 if the event is due */
+     * it; for an event on no blade it is due minus the current time, at least
+     * 0 */
     uint64_t ttl;
     /* has an individual time, not a delay: it is on no blade */
     bool alone;
@@ -284,11 +284,11 @@ uint64_t queue_next_waiting(const struct queue *queue);
  * is due first among those not leased. Returns false if there is none. */
 bool queue_first(struct queue *queue, struct queue_event *out);
 
-/* Visits all events: dead, ready, waiting and leased ones, in order of time,
- * except that events on a lawn are in the order of lawn_each(). Sets `alone` if
- * an event is on no blade, for any reason. If the events are added in this
- * order to a queue prepared with queue_restore(), it delivers them in the same
- * order. Returns false if visit returned false. */
+/* Visits the dead, ready, waiting and leased events, in order of time within
+ * each list or heap; those on a lawn in the order of lawn_each(). Sets `alone`
+ * if an event is leased or on no blade. If the events are added in this order
+ * to a queue prepared with queue_restore(), it delivers them in the same order.
+ * Returns false if visit returned false. */
 typedef bool queue_visit_fn(const struct queue_event *event, void *arg);
 bool queue_each(const struct queue *queue, queue_visit_fn *visit, void *arg);
 

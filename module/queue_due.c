@@ -33,10 +33,10 @@ promote_from_heap(struct queue *queue, uint64_t time)
 }
 
 /* Records that a timeline was mown up to `then`, which must not be before
- * lawn_now(). `left`: more events may be due. The lawn would raise a deadline
- * that is earlier than its mowed time to that time: see lawn_start_as(). The
- * mowed time is neither after `then` nor after the next deadline. So the field
- * `mown` is set to the earlier of these two. */
+ * lawn_now(). `left`: more events may be due. The lawn would replace a deadline
+ * before its mowed time by that time: see lawn_start_as(). The mowed time is
+ * neither after `then` nor after the next deadline. So the field `mown` is set
+ * to the earlier of these two. */
 static void
 set_mown(struct queue_timeline *timeline, uint64_t then, bool left)
 {

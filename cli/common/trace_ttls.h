@@ -1,7 +1,7 @@
 /* trace_ttls.h - the distinct TTLs of a trace, each with a small number.
  *
  * TTLs are numbered from 0 in the order of their first occurrence. A table with
- * open addressing; O(1), 28 to 52 bytes per TTL.
+ * open addressing; O(1), 32 to 64 bytes per TTL.
  */
 #ifndef LAWN_CLI_TRACE_TTLS_H
 #define LAWN_CLI_TRACE_TTLS_H

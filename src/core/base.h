@@ -14,8 +14,8 @@
 #include "saturating.h"
 #endif
 
-/* With LAWN_NAIVE, a lawn is a single list of all timers that every call
- * searches. It must fire the same timers in the same order; tests compare the
+/* With LAWN_NAIVE, mows and searches for the next timer scan one list of
+ * timers. It must fire the same timers in the same order; tests compare the
  * two. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement

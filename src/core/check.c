@@ -1,4 +1,4 @@
-/* check.c - checks all invariants of a lawn and reports the first that is
+/* check.c - checks invariants of a lawn and reports the first that is
  * violated.
  *
  * It is written from the list in internal.h, not from the code that maintains

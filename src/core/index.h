@@ -261,8 +261,8 @@ lawn__index_marked(const struct lawn_index *index, uint32_t slot)
     return index->earliest[slot] != LAWN_NEVER;
 }
 
-/* Returns the first marked slot of a level, counted from the slot of the base,
- * or NONE. */
+/* Returns the first marked slot of a level, from the slot of the base on, or
+ * NONE. */
 static inline uint32_t
 lawn__index_first_slot(const struct lawn_index *index, uint32_t level)
 {

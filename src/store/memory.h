@@ -39,9 +39,8 @@ void lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
 /* Call it once all blocks have been freed. */
 void lawn__store_memory_fini(struct lawn_store_memory *memory);
 
-/* Returns false if it is known that this much memory cannot be allocated. If
- * not, sets memory->error. Callers use it before they allocate several
- * pieces. */
+/* Returns false if it is known that this much memory cannot be allocated. Then
+ * sets memory->error. Callers use it before they allocate several pieces. */
 bool lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size);
 
 /* Returns by how much a block of this size increases memory->bytes. */

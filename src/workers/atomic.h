@@ -1,4 +1,4 @@
-/* atomic.h - all accesses to words that the threads of a set share.
+/* atomic.h - accesses to words that the threads of a set share.
  *
  * Each access is a macro with a memory order. With LAWN_EXPLORE the macros are
  * calls, implemented in tests/explore/, which control the order of the

@@ -56,7 +56,7 @@ may_change_shard(const struct lawn_shard *shard,
             LAWN_ATOMIC_LOAD(&shard->firing, LAWN_ACQUIRE) != timer);
 }
 
-/* Starts a timer on a lawn of the calling worker. `here` is its current shard,
+/* Starts a timer on a lawn of the calling worker. `here` is the timer's shard,
  * or NULL. Returns false if the word is no longer *seen. */
 static bool
 start_local(struct lawn_worker *self, struct lawn_shard *here,

@@ -96,7 +96,7 @@ oracle_start_at(struct oracle *oracle, uint32_t timer, uint64_t deadline)
                  deadline > oracle->now ? deadline - oracle->now : 1);
 }
 
-/* Returns whether a running timer of the TTL has a later deadline. */
+/* Returns whether a running timer of the TTL may be due later. */
 static bool
 overtaken(const struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -230,7 +230,7 @@ oracle_mow(struct oracle *oracle, uint64_t now)
     "P4: of two timers with one TTL and one deadline, the one started later "  \
     "fired first"
 
-/* Returns whether a timer started after t fired before it. */
+/* Returns NULL, unless a timer started after t fired before it. */
 static const char *
 not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
 {
@@ -241,7 +241,7 @@ not_in_turn(struct oracle *oracle, const struct oracle_timer *t)
     return wrong ? OUT_OF_TURN : NULL;
 }
 
-/* Returns whether another timer must fire before t. */
+/* Returns NULL, unless another timer must fire before t. */
 static const char *
 not_first(const struct oracle *oracle, const struct oracle_timer *t)
 {

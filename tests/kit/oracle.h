@@ -41,7 +41,7 @@ struct oracle {
     uint64_t until; /* time passed to the current mow */
     uint64_t last;  /* last deadline that fired */
     uint64_t mown;  /* upper bound of the mowing position */
-    /* At TTL modulo size: the last timer that fired. */
+    /* [ttl % ORACLE_RECENT]: the last timer that fired. */
     struct oracle_timer recent[ORACLE_RECENT];
     uint64_t starts;
     uint64_t restarts;
@@ -66,8 +66,8 @@ bool oracle_stop(struct oracle *oracle, uint32_t timer);
 const char *oracle_start_as(struct oracle *oracle, uint32_t timer, uint64_t ttl,
                             uint64_t deadline, uint64_t is);
 
-/* All running timers were restarted on a lawn that was created at this time and
- * then set to the present. */
+/* All running timers were restarted on a lawn that was created at the time
+ * `now` and then set to the present. */
 void oracle_move(struct oracle *oracle, uint64_t now);
 
 /* Returns whether the later one of two timers has to fire after the earlier

@@ -64,7 +64,7 @@ struct store_oracle {
     uint64_t walks;
     struct store_oracle_walk walk[STORE_ORACLE_WALKS];
     struct store_oracle_mow *mow; /* the innermost */
-    /* At TTL modulo size: the last timer that fired. */
+    /* [ttl % STORE_ORACLE_RECENT]: the last timer that fired. */
     struct store_oracle_timer recent[STORE_ORACLE_RECENT];
 };
 

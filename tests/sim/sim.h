@@ -150,8 +150,7 @@ uint64_t world_ttl(struct rng *rng);
 extern struct lawn_worker *world_serves[EXPLORE_FIBRES];
 /* Checks that no worker sleeps that has work to do [C7]. */
 void world_expect_no_lost_wake(void);
-/* No thread can run: checks everything; all timers due before must have
- * fired. */
+/* No thread can run: checks everything; timers before `due` must have fired. */
 void world_expect_quiet(uint64_t due);
 void world_end(void);
 
