@@ -168,7 +168,7 @@ struct lawn_loop_timer {
  * suits polling or retries. */
 enum lawn_loop_mode {
     LAWN_LOOP_SKIP,     /* fixed rate; missed periods do not fire */
-    LAWN_LOOP_CATCH_UP, /* fixed rate; every period fires, at most one per turn */
+    LAWN_LOOP_CATCH_UP, /* fixed rate; each period fires, one per turn */
     LAWN_LOOP_DELAY     /* the period counts from the end of the callback */
 };
 

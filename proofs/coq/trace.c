@@ -12,9 +12,9 @@
  * TIME for the next deadline, h TUNING after the time was set. For a start it
  * prints the place of the timer: w BLADE, l if it is unqueued, t if it waits
  * for the last tick. If the start reserved a blade without using it, the number
- * of that blade and its TTL follow. After a script it prints p TIMER DEADLINE for each running
- * timer, and a full stop. TUNING is bypass (0 or 1) and the bits of the
- * deadline that select a stripe.
+ * of that blade and its TTL follow. After a script it prints p TIMER DEADLINE
+ * for each running timer, and a full stop. TUNING is bypass (0 or 1) and the
+ * bits of the deadline that select a stripe.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -63,8 +63,8 @@ trace_remember(void)
     }
 }
 
-/* Prints the blades whose TTL the start of a timer changed, although the timer is
- * not on them. */
+/* Prints the blades whose TTL the start of a timer changed, although the timer
+ * is not on them. */
 static void
 trace_reserved(void)
 {

@@ -33,8 +33,7 @@ struct scene {
     unsigned events;
     unsigned left;
     bool closed;
-    bool
-        unsettled; /* a worker is being added or removed: starts on it may fail */
+    bool unsettled; /* a worker is being added or removed: starts may fail */
     /* Freed one by one, by explore_free(). */
     struct lawn_workers_timer timers[SCENE_TIMERS];
 };

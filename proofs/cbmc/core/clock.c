@@ -22,8 +22,8 @@
  * @covers lawn_set_resolution lawn__tuning_keep set_mode begin_count
  *     lawn__tuning_settle lawn__saturating_add
  * For all resolutions up to 15: clock, bound and count do not change. No review
- * is due, except one that was due before while the lawn bypasses its blades. The
- * tuning stays valid: with a resolution above 1, the lawn uses its blades.
+ * is due, except one that was due before while the lawn bypasses its blades.
+ * The tuning stays valid: with a resolution above 1, the lawn uses its blades.
  * Otherwise its mode does not change [P4].
  *
  * @proof clock_plain

@@ -26,8 +26,8 @@
  *
  * Small here: 4 blades in one set; an index of 3 levels of 4 slots, each twice
  * as long as those of the level below, with one list of unqueued timers per
- * slot. The counters of stops and fires are at most 255, and lawn->starts reaches
- * 0 after at most 256 starts. With the flag FIRES, only the number of
+ * slot. The counters of stops and fires are at most 255, and lawn->starts
+ * reaches 0 after at most 256 starts. With the flag FIRES, only the number of
  * fires is unknown; with STOPS, only that of stops, which is any 64-bit number.
  * Fixed here: resolution 1, no stripes, few timers (so nothing is prefetched),
  * release build (so links have no keys).
@@ -82,8 +82,8 @@ static const uint32_t proof_ten_to[] = {
     1, 10, 100, 1000, 10000, 100000, 1000000, 10000000, 100000000,
 };
 
-/* The time that TIMES gives: 0 for the base, 1 to 4 for the entries of blades, 5
- * to 8 for the deadlines of timers. */
+/* The time that TIMES gives: 0 for the base, 1 to 4 for the entries of blades,
+ * 5 to 8 for the deadlines of timers. */
 static uint64_t
 proof_time(uint32_t which)
 {
@@ -153,8 +153,8 @@ proof_any_index(void)
     }
 }
 
-/* Returns the earliest time of a slot: the earliest of its timers and entries, or
- * the first tick of the slot that is not before the base. */
+/* Returns the earliest time of a slot: the earliest of its timers and entries,
+ * or the first tick of the slot that is not before the base. */
 static uint64_t
 proof_first_time(uint32_t slot, bool early)
 {
@@ -180,8 +180,8 @@ proof_first_time(uint32_t slot, bool early)
     return first;
 }
 
-/* Marks the slots in use, and those that MARKS gives. EARLY gives the slots whose
- * earliest time is too early; with LOW the horizon is too early. */
+/* Marks the slots in use, and those that MARKS gives. EARLY gives the slots
+ * whose earliest time is too early; with LOW the horizon is too early. */
 static void
 proof_any_marks(void)
 {

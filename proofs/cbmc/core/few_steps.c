@@ -36,12 +36,12 @@
  *     lawn__tuning_count_start lawn__tuning_count_miss take_sample
  *     find_or_reserve_blade end_window request_review
  * A start of an idle or running timer that finds a blade, claims one, or gets
- * none; some starts are sampled. Afterward the timer runs, is due after its TTL,
- * is behind all others of its queue with the same deadline, and is counted once;
- * the other timers have not changed [P1] [P3] [P4] [P5]. While the lawn bypasses
- * its blades, the timer is not on a blade. Blades that contained timers keep
- * their TTLs, so a blade is reserved only if it is free [I1] [I8]. The mode does
- * not change [P4]. Clock, TTLs and mode are given.
+ * none; some starts are sampled. Afterward the timer runs, is due after its
+ * TTL, is behind all others of its queue with the same deadline, and is counted
+ * once; the other timers have not changed [P1] [P3] [P4] [P5]. While the lawn
+ * bypasses its blades, the timer is not on a blade. Blades that contained
+ * timers keep their TTLs, so a blade is reserved only if it is free [I1] [I8].
+ * The mode does not change [P4]. Clock, TTLs and mode are given.
  *
  * @proof few_tick
  * @each shapes few_tick
@@ -57,12 +57,12 @@
  * @proof few_open
  * @each shapes few_open
  * @covers open_slot move_unqueued_down move_timer find_unopened
- * A slot of a higher level is opened, with a limit of 1 to 4 entries; the base is
- * in the slot or in the one before it. At most as many entries move, and that
- * much work is used up [P8]. The result is whether the slot is empty. No timer
- * fires, all keep running [P1] [P3], and unqueued timers of one deadline keep
- * their order: those started earlier are on a higher level, or earlier in the
- * same list [P4]. Times are in their slots [I4].
+ * A slot of a higher level is opened, with a limit of 1 to 4 entries; the base
+ * is in the slot or in the one before it. At most as many entries move, and
+ * that much work is used up [P8]. The result is whether the slot is empty. No
+ * timer fires, all keep running [P1] [P3], and unqueued timers of one deadline
+ * keep their order: those started earlier are on a higher level, or earlier in
+ * the same list [P4]. Times are in their slots [I4].
  *
  * @proof few_mow
  * @each shapes few_mow
@@ -103,7 +103,8 @@
  * @each shapes few_looks
  * @covers find_earliest scan_slot scan_list scan_blades
  * As few_next, if at most 1 to 3 entries are examined: no more are, and the
- * result is not after the earliest deadline; if fewer were examined, it is exact
+ * result is not after the earliest deadline; if fewer were examined, it is
+ * exact
  * [P2] [P8].
  */
 #include "few.h"

@@ -60,9 +60,9 @@
  * @proof index_list
  * @covers lawn__index_list_of
  * For all supported numbers of bits, all slots and times: the list of unqueued
- * timers is one of the slot's, so no two slots share a list. It is a function of
- * the time, so all timers with one deadline in a slot are in one list [P4]. The
- * number of lists is that of lawn__index_init().
+ * timers is one of the slot's, so no two slots share a list. It is a function
+ * of the time, so all timers with one deadline in a slot are in one list [P4].
+ * The number of lists is that of lawn__index_init().
  */
 #include "index.h"
 #include "proof.h"

@@ -59,8 +59,8 @@ proof_any_list(void)
 }
 
 /* Returns whether the list consists, in both directions, of all timers except
- * number `but`. The additional timer must be before them if `before` is set, and
- * behind them if `behind` is set. */
+ * number `but`. The additional timer must be before them if `before` is set,
+ * and behind them if `behind` is set. */
 static bool
 proof_is(uint32_t but, bool before, bool behind)
 {

@@ -9,10 +9,10 @@
  *
  * @proof ticks_round_up
  * @flags --unwind 9
- * For every time up to LAWN_LAST, and resolutions of 2, 8, 64, 1024, 2^20, 2^32,
- * 2^62 and 2^63: LAWN_LAST, or the first multiple that is not before the time.
- * Not for every resolution: a remainder by an arbitrary 64-bit number is too
- * hard for a SAT solver.
+ * For every time up to LAWN_LAST, and resolutions of 2, 8, 64, 1024, 2^20,
+ * 2^32, 2^62 and 2^63: LAWN_LAST, or the first multiple that is not before the
+ * time. Not for every resolution: a remainder by an arbitrary 64-bit number is
+ * too hard for a SAT solver.
  *
  * @proof ticks_round_up_small
  * The same for every resolution, with times and resolutions below 1024.
