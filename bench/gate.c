@@ -18,9 +18,8 @@
  *       per timer in addition to id and payload
  *
  *   B8  on two processors: two workers do at least 1.8 x as many local starts
- *       and stops as one worker; two threads that are not workers do at least
- *       3 x as many starts and stops of timers of two workers as of timers of
- *       one lawn behind a mutex
+ *       and stops as one worker; two other threads start and stop timers of two
+ *       workers at least 3 x as often as timers of one lawn behind a mutex
  *
  *   B9  n = 10^6, W4 with t = n, and W12, one mow per tick: the slowest call
  *       takes at most 4 x as long as the slowest one of heap4, and each timer
@@ -159,7 +158,7 @@ print_figure(const char *name, const char *what, double value, const char *unit)
     fflush(stdout);
 }
 
-/* Prints a cell of B1: lawn, the best other contender, the floor. */
+/* Judges a cell of B1: prints lawn and the best other contender. */
 static void
 judge_cell(struct gate *gate, const struct results_cell *cell, double floor)
 {

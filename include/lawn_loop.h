@@ -71,9 +71,9 @@
  *
  * PROMISES
  *
- * P1 to P6, P9 and P10 of lawn.h apply, with two exceptions for periodic
- * timers: one start makes the timer fire many times (P3), and the timer is
- * running while its callback runs (P6). In addition:
+ * P1 to P6, P9 and P10 of lawn.h apply, except that a periodic timer fires many
+ * times per start (P3), is running while its callback runs (P6), and with
+ * LAWN_LOOP_CATCH_UP may be due after a turn (P2). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
@@ -280,9 +280,9 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
  * that of lawn_mow() and lawn_next(); the clock is read after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
-/* For adapters. Runs a turn like lawn_loop_turn(), and sets another wake-up if
- * a timer is running. Call it when the wake-up occurred, even if that was too
- * early. Returns as lawn_loop_turn() does. The cost is the same. */
+/* For adapters. Like lawn_loop_turn(), but always sets a new wake-up if a timer
+ * is running. Call it when the wake-up occurred, even if that was too early.
+ * Returns as lawn_loop_turn() does. The cost is the same. */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
 /* Returns the arm_context of the options. O(1). */

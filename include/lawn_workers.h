@@ -228,8 +228,8 @@ struct lawn_workers_options {
 
     /* With routing by TTL: the number of shards to which TTLs are distributed,
      * and so the maximum number of workers with timers; default 16, at most
-     * LAWN_WORKERS_SHARDS_MAX. With routing by owner it is ignored: each worker
-     * has one shard, plus those taken over from removed workers. */
+     * LAWN_WORKERS_SHARDS_MAX. With routing by owner it has no effect: each
+     * worker has one shard, plus those taken over from removed workers. */
     unsigned shards;
 
     /* Maximum number of messages that a turn takes before it fires timers, and

@@ -18,9 +18,9 @@
  *
  * ORDER: events are delivered by due time. Events with the same due time keep
  * the order of their pushes if they have the same delay, or if all have an
- * individual time. If memory allocation fails, they may be delivered in any
- * order. If an event has a lease token, the end of the lease counts instead of
- * the due time. The time that counts is the event's relevant time.
+ * individual time. If memory allocation fails, this order may change. If an
+ * event has a lease token, the end of the lease counts instead of the due time.
+ * The time that counts is the event's relevant time.
  *
  * TIME is the wall clock in milliseconds, and never decreases for a queue. If
  * the clock is set back, events pushed meanwhile are late, and none is early.

@@ -27,7 +27,8 @@ struct key_visit {
     /* its wake-up; clients were notified of events due earlier */
     uint64_t armed;
     struct handover_times times;
-    /* remaining budget of this tick: keys processed plus events delivered */
+    /* remaining budget of this tick: one for each key and each delivered
+     * event */
     uint64_t budget;
 };
 

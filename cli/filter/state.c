@@ -174,7 +174,8 @@ get_value(struct lawn_store *values, const char *name,
 }
 
 /* Restores the lines of an input, and the incomplete line if the input is the
- * same pipe. The end of a line of another pipe must not be appended to it. */
+ * same pipe. Otherwise it would be joined with part of a line of another
+ * pipe. */
 static bool
 get_remaining(struct filter *filter, struct lawn_store *values, size_t side)
 {

@@ -68,7 +68,7 @@ get_entry(struct io_uring *ring)
     return sqe;
 }
 
-/* Sets the timeout to the wanted time, now or at the next completion. */
+/* Starts, advances or removes the timeout, now or at the next completion. */
 static void
 sync_timeout(struct lawn_uring *host)
 {

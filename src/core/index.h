@@ -81,9 +81,8 @@ struct lawn_index {
     uint32_t list_shift; /* 32 - list_bits */
     uint8_t level[64];   /* [i]: the lowest level that reaches all times before
                           * base + 2^(i + 1), wherever the base is */
-    uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1]; /* [L]: the first time after the
-                                                * slots of level L - 1; [0] is
-                                                * 0 */
+    /* [L]: the first time that level L - 1 does not reach; [0] is 0 */
+    uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1];
 };
 
 /*@ // The numbers of blades, slots, levels and words of an index. They are

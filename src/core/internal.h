@@ -18,9 +18,9 @@
  *        base. On a higher level than 0, the slot of the base and the one after
  *        it get no new times. Only unqueued timers may move there, from a slot
  *        of a still higher level that is being opened.
- *   [I5] If a slot is not empty, it is marked: its bit and its level's bit are
- *        set. Its `earliest` is not after any of its times, and is LAWN_NEVER
- *        if and only if the bit is not set.
+ *   [I5] If a slot is not empty, it is marked: its bit and, above level 0, its
+ *        level's bit are set. Its `earliest` is not after any of its times, and
+ *        is LAWN_NEVER if and only if the bit is not set.
  *   [I6] No deadline of a running timer and no time of an entry is before
  *        lawn->bound. lawn->wake is not after lawn->bound.
  *   [I7] starts == stops + fires + running timers.
@@ -77,9 +77,9 @@ struct lawn {
     uint64_t settled;      /* until then, blades may contain timers that were
                             * rounded to a previous resolution [I1] */
     uint64_t resolution;
-    const struct lawn_link *front; /* the queue whose first timer was last found
-                                    * to be the earliest, or NULL */
-    struct lawn_link last;         /* timers due at LAWN_LAST; they enter the
+    /* The queue that last had the earliest timer at its head, or NULL. */
+    const struct lawn_link *front;
+    struct lawn_link last; /* timers due at LAWN_LAST; they enter the
                                     * index once a mow reaches that tick */
     struct lawn_tuning tuning;
     struct lawn_mowing *mowing; /* the running mow, or NULL */

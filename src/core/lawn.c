@@ -341,7 +341,7 @@ start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 }
 
 /* Starts a timer with ttl >= lawn->plain. While the lawn bypasses its blades,
- * these are all timers. */
+ * that is every timer. */
 LAWN_NOINLINE static void
 start_slow(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {

@@ -52,7 +52,7 @@ fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
 /* Prefetches the timers of several queues that are due by `until`. Takes one
  * timer of each queue in turn, so that the processor loads several at once.
  * Returns the number of looks, at most `most`: one for each timer that is due,
- * and one for the end of each queue, or a timer that is not due. */
+ * and one per queue for its end or its first timer that is not due. */
 static size_t
 prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
                 size_t most)

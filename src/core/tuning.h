@@ -15,9 +15,10 @@
  * does not use it. The lawn uses the blades if most samples are hits and at
  * least four timers per TTL are running (512 per TTL if there are more than 512
  * TTLs). It gives the blades up if fewer than half as many timers per TTL are
- * running; if options.blades is set, or the misses have reached their limit,
- * most starts must also find no blade of their TTL. It also gives them up if
- * most starts find neither a blade of their TTL nor a free one.
+ * running; after `patience` misses, and with options.blades only then, most
+ * starts must also find no blade of their TTL. After `patience` misses, it also
+ * gives them up if most starts find neither a blade of their TTL nor a free
+ * one.
  *
  * The mode changes when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in

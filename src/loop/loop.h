@@ -31,8 +31,8 @@
 
 struct lawn_loop_round;
 
-/* Maximum number of timers that can catch up at the same time on a clock that
- * does not advance. */
+/* Size of behind[]. If more timers have to catch up, these wait until the clock
+ * advances. */
 #define LAWN_LOOP_BEHIND 16u
 
 struct lawn_loop {

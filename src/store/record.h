@@ -17,7 +17,7 @@
 #include <lawn_store.h>
 #include <string.h>
 
-/* Maximum size of a record with its payload inside. */
+/* Above this size, payloads of more than 8 bytes are outside of the record. */
 #define LAWN_STORE_INSIDE_MAX 2048u
 /* Bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u

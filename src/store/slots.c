@@ -26,7 +26,7 @@
 /* Slabs that fill a block begin at different offsets below this. Otherwise
  * their headers would compete for the same few cache lines. */
 #define LAWN_STORE_SLOTS_COLORS (16u * LAWN_STORE_LINE)
-/* Means "no number"; fits in a word of slots->slabs. */
+/* Means "no number"; 2 * it + 1 fits in a word. */
 #define LAWN_STORE_SLOTS_NONE ((uint64_t)(UINTPTR_MAX >> 1))
 
 void
@@ -80,7 +80,7 @@ lawn__store_slots_room(size_t size)
 }
 
 /* Returns the offset of the first slot in a slab. Slots of whole cache lines
- * are aligned to one. */
+ * begin at a line. */
 /*@ requires 0 < slots <= LAWN_STORE_BLOCK && slot > 0;
   @ assigns \nothing;
   @ ensures room: \result >= (slots + 63) / 64 * 8;

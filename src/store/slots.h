@@ -1,12 +1,12 @@
 /* slots.h - allocates slots: for records, for payloads outside of them, and for
  * chained buckets.
  *
- * Slots of one size are in slabs of up to 64 KiB. The free slot with the lowest
- * address in a slab is used first, so timers that are started in sequence are
- * mostly adjacent in memory. A slab without live slots is freed, except for one
- * spare slab, which is freed when memory is short. The first slab of a size is
- * small; each further one has three times as many slots as all before it, plus
- * four, up to the size of a block.
+ * Slots of one size are in slabs of up to 64 KiB, a larger slot in one of its
+ * own. The free slot with the lowest address in a slab is used first, so timers
+ * that are started in sequence are mostly adjacent in memory. A slab without
+ * live slots is freed, except for one spare slab, which is freed when memory is
+ * short. The first slab of a size is small; each further one has three times as
+ * many slots as all before it, plus four, up to the size of a block.
  *
  * Slots allocated for TTLs between the same two powers of 16 share slabs. So
  * when many short timers end, the few long ones among them do not keep all

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Records to prefetch ahead of the current one. */
+/* Records to prefetch, with the current one. */
 #define LAWN_STORE_SNAPSHOT_AHEAD 8u
 
 unsigned char *

@@ -7,7 +7,7 @@
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* The table grows if it has more than MOST records per PER buckets. It
+/* The table grows above MOST records in PER buckets. It
  * shrinks if they have fewer than FEWEST. Buckets that are not yet split have
  * twice as many records as the others. */
 #define LAWN_STORE_TABLE_PER 4u

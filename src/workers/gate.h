@@ -45,9 +45,9 @@ struct lawn_pass {
     bool alone; /* no other thread writes *count */
 };
 
-/* Returns a gate for a thread that does not own gate number `at`. Tries `at`
- * and a few others in turn, and returns the first that the thread owns or can
- * take. If there is none, returns a shared one. */
+/* Returns a gate for a thread that does not yet own gate number `at`. Tries
+ * `at` and a few others in turn, and returns the first that the thread owns or
+ * can take. If there is none, returns a shared one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 

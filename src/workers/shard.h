@@ -1,5 +1,5 @@
-/* shard.h - a lawn with a mailbox. Only the worker that runs the shard calls
- * these functions, unless documented otherwise. */
+/* shard.h - a lawn with a mailbox. Functions that access the lawn are called
+ * only by the worker that runs the shard. */
 #ifndef LAWN_WORKERS_SHARD_H
 #define LAWN_WORKERS_SHARD_H
 
@@ -48,9 +48,8 @@ void lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline);
 void lawn__shard_notify_waiters(struct lawn_shard *shard);
 
 /* Called by the thread that closes the set, after all workers have ended. shut
- * closes the mailbox and puts all its timers on the lawn. clear then makes all
- * timers idle, calls left for those that were running, and returns their
- * number. */
+ * closes the mailbox and accepts all timers in it. clear then makes all timers
+ * idle, calls left for those that were running, and returns their number. */
 void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);

@@ -421,7 +421,7 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* Moves the first shard to the end, so that each is the first in turn. */
+/* Moves the first shard to the end, so that each comes first once. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {

@@ -155,7 +155,7 @@ struct lawn_worker {
     struct lawn_workers *set;
     unsigned number;
 
-    /* Accessed by the thread only. */
+    /* Accessed by the thread only, while it runs. */
     struct lawn_shard *shards;
     uint64_t now;
     /* fast_shard: equal to start_shard (below) if the worker runs that shard,

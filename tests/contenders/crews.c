@@ -114,8 +114,7 @@ is_refused(const struct crew *broken, const char *words)
 
     fclose(out);
     bool says =
-        strstr(text, "lawn-bench: shards disagrees (seed 1, workers ") !=
-            NULL &&
+        strstr(text, "lawn-bench: shards disagrees (seed 1, in ") != NULL &&
         strstr(text, words) != NULL;
     if (agrees || !says) {
         printf("%s", text);
