@@ -138,15 +138,15 @@ typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
      * default 1024. The lawn allocates twice as many blades, plus 28, of 38
-     * bytes each. A TTL can get only one of a few, selected by its hash. Up to
-     * the expected number of TTLs, almost every TTL gets a blade. Timers of a
-     * TTL without a blade are unqueued: they cost as much as in a hierarchical
-     * timing wheel. If this option is not 0, or the resolution is above 1,
-     * the lawn uses blades from the first start. Otherwise it begins to use
-     * them when both of these hold:
+     * bytes each. A TTL can get one of the few blades that its hash selects. Up
+     * to the expected number of TTLs, almost every TTL gets a blade. Timers of
+     * a TTL without a blade are unqueued: they cost as much as in a
+     * hierarchical timing wheel. If this option is not 0, or the resolution is
+     * above 1, the lawn uses blades from the first start. Otherwise it begins
+     * to use them when both of these hold:
      *   - Most starts have the same TTL as an earlier start.
-     *   - Enough timers per TTL are running: at least about 4 with up to 512
-     *     TTLs, and about 512 with more TTLs. */
+     *   - At least about 4 timers per TTL are running, or about 512 per TTL if
+     *     there are over 512 TTLs. */
     size_t blades;
 
     /* The index is a hierarchical timing wheel: it has levels, and each level
@@ -188,8 +188,8 @@ struct lawn_counters {
                                  lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* timers, and ends of blades and lists, that mows
-                                 read early, to prefetch due timers */
+    uint64_t ahead;           /* links that mows read to prefetch due timers:
+                                 these timers, and one more of each queue */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
@@ -248,10 +248,10 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * next mow continues. In a program that mows often this is rare: it happens
  * after many of the earliest timers were stopped, or if many timers with
  * different TTLs have similar deadlines. A program that sleeps until
- * lawn_next() mows too rarely to move entries ahead of time. Then one of n
- * timers with different TTLs and similar deadlines may fire after n / (8 *
- * budget + 448) mows or a few times as many, between which the program does not
- * sleep.
+ * lawn_next() mows too rarely to move entries ahead of time. Then a due timer
+ * among n with different TTLs and similar deadlines may fire only after
+ * n / (8 * budget + 448) successive mows, or a few times as many, which the
+ * program calls without sleeping.
  *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
  * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as
@@ -365,7 +365,7 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  *
  * If the deadline is in the past, the timer fires in the next mow. In a
  * callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6]. A deadline
- * before the mowed time counts as the mowed time.
+ * before the mowed time, see below, counts as that time.
  *
  * The mowed time is the time up to which mows have processed the index. In a
  * new lawn it is options.now; later it is between the deadline of the last

@@ -106,11 +106,10 @@
  * timer waits for the next turn [L5]. The time of that period is past, so the
  * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
  * at the start of the callback. The substitute decides the order of firing
- * [P4]; lawn_loop_deadline() returns it. In the callback, the field due of
- * struct lawn_loop_timer has the exact time of the period. When the turn ends,
- * the first 16 such timers get the deadline lawn_loop_now(). So these timers
- * fire in the next turn even if the clock does not advance; the others wait
- * until it advances.
+ * [P4]; lawn_loop_deadline() returns it. When that period fires, due of struct
+ * lawn_loop_timer has its exact time. When the turn ends, the first 16 such
+ * timers get the deadline lawn_loop_now(). So these timers fire in the next
+ * turn even if the clock does not advance; the others wait until it advances.
  *
  * THREADS
  *

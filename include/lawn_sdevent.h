@@ -13,8 +13,8 @@
  *     sd_event_loop(event);
  *
  * sd-event dispatches one event source per iteration. If a turn ends because of
- * its budget, other sources are dispatched before the next turn. Link with
- * -llawn_sdevent -llawn -lsystemd.
+ * its budget, other sources of this priority or a higher one are dispatched
+ * before the next turn. Link with -llawn_sdevent -llawn -lsystemd.
  */
 #ifndef LAWN_SDEVENT_H
 #define LAWN_SDEVENT_H

@@ -71,8 +71,8 @@
  * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard, and C1
  * instead of P3. There are two exceptions for timers started by threads other
  * than their worker:
- *   - Such a timer may fire before or after any other timer that is due in the
- *     same turn.
+ *   - Such a timer may fire in any order with other due timers, and if its
+ *     message has to wait, in a later turn [C9].
  *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
  *     overtaken: a timer of any TTL that was started later reached the lawn
  *     before it.
@@ -335,10 +335,10 @@ bool lawn_worker_ended(const struct lawn_worker *worker);
 /* Returns a file descriptor, or an error: -ENOSYS if the system has no
  * eventfd(2), or the -errno of that call; then nothing changes. The descriptor
  * becomes readable if a call on another thread requires a turn before the time
- * returned by the last lawn_worker_turn(). A timer started on this thread
- * does not make it readable: run a turn before each wait. O(1); the first call
- * creates the descriptor. Wait for it, at most until that time; do not read or
- * close it. */
+ * returned by the last lawn_worker_turn(). A timer started on this thread does
+ * not make it readable: run a turn before each wait. O(1); the first call
+ * creates the descriptor. Wait for it, at most until the returned time; do not
+ * read or close it. */
 int lawn_worker_fd(struct lawn_worker *worker);
 
 /* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
@@ -449,9 +449,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * shards * blades) after the workers have ended.
  *
  * A call that is starting a timer when the set is closed either fails and
- * changes nothing, or succeeds; then C1 applies to that start. If it moves the
- * timer to an attached thread, left() may receive the timer although its
- * deadline is <= until. */
+ * changes nothing, or succeeds; then C1 applies to that start. If the start
+ * moves the timer to an attached thread, left() may receive the timer although
+ * its deadline is <= until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 

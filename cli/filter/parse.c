@@ -71,8 +71,7 @@ parse_line(struct filter *filter, unsigned side, const char *at, size_t size,
     if (ttl->at != NULL &&
         !times_parse_duration(ttl->at, ttl->size, filter->clock.ttl_unit,
                               &parsed->ttl)) {
-        return describe_field(filter, ttl, "not a delay, or too large",
-                              "");
+        return describe_field(filter, ttl, "not a delay, or too large", "");
     }
     const struct fields_bytes *time = &fields[FILTER_TIME];
     return time->at != NULL ? parse_time_field(filter, side, time, parsed)
