@@ -15,8 +15,8 @@
 #endif
 
 /* With LAWN_NAIVE, mows and searches for the next timer scan one list of
- * timers. It must fire the same timers in the same order; tests compare the
- * two. */
+ * timers. Tests check that it changes neither which timers fire nor their
+ * order. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement
 #else

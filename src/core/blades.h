@@ -11,8 +11,9 @@
  * STRIPES. Draining a queue of timers in scattered memory is slow: the address
  * of each timer is in the previous one, so the processor waits for memory each
  * time. Therefore a TTL may have several blades, in adjacent sets, selected by
- * the low bits of the deadline. They are drained in turn, which overlaps the
- * waits. Timers with the same TTL and deadline share a blade, so P4 holds.
+ * the low bits of the deadline. A mow prefetches from all of them at once,
+ * which overlaps the waits. Timers with the same TTL and deadline share a
+ * blade, so P4 holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H

@@ -258,7 +258,7 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
 /* Returns the blade of a TTL in any of its sets. If there is none, returns a
  * free blade and counts a miss, or returns NULL; then insert_unqueued() counts
- * the miss. If more than 3/4 of the blades have entries, only one miss in eight
+ * the miss. If entries exceed 3/4 of the homes, only one miss in eight
  * looks for a free blade; that is enough for frequent TTLs. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)

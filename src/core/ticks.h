@@ -1,5 +1,5 @@
 /* ticks.h - arithmetic on times that cannot wrap [P9]. It is proved for all
- * 64-bit values.
+ * valid times.
  */
 #ifndef LAWN_CORE_TICKS_H
 #define LAWN_CORE_TICKS_H

@@ -15,8 +15,8 @@
  * does not use it. The lawn uses the blades if most samples are hits and at
  * least four timers per TTL are running (512 per TTL if there are more than 512
  * TTLs). It gives the blades up if fewer than half as many timers per TTL are
- * running; after `patience` misses, and with options.blades only then, most
- * starts must also find no blade of their TTL. After `patience` misses, it also
+ * running: before `patience` misses, unless options.blades is set; later, if
+ * most starts find no blade of their TTL. After `patience` misses, it also
  * gives them up if most starts find neither a blade of their TTL nor a free
  * one.
  *

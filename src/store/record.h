@@ -17,7 +17,8 @@
 #include <lawn_store.h>
 #include <string.h>
 
-/* Above this size, payloads of more than 8 bytes are outside of the record. */
+/* A payload of more than 8 bytes is outside of the record if the record would
+ * exceed this size. */
 #define LAWN_STORE_INSIDE_MAX 2048u
 /* Bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u

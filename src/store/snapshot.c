@@ -190,8 +190,8 @@ lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
     return error;
 }
 
-/* The stream is content[at] to content[end - 1], followed by the bytes that
- * read() will return. content points into the buffer. */
+/* The stream is content[at] to content[end - 1], then the contents of the
+ * blocks not yet read. content points into the buffer. */
 struct lawn_store_loading {
     struct lawn_store *store;
     lawn_store_read_fn *read;

@@ -23,7 +23,7 @@
 #define LAWN_RELEASE __ATOMIC_RELEASE
 #define LAWN_SEQ_CST __ATOMIC_SEQ_CST
 
-/* Words that different threads write are in different cache lines. */
+/* Words that different threads write often are in different cache lines. */
 #define LAWN_LINE 64
 
 /* A 64-bit word; some 32-bit machines would align it to 4 bytes. */

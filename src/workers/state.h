@@ -5,9 +5,10 @@
  *   RUN    the timer is running: it fires unless it is stopped
  *   LAWN   the lawn of its shard may refer to it
  *   MAIL   it is in the mailbox of its shard, or about to be put there
- *   REQ    `when`, `ttl` and `shard` contain a start. It takes effect when the
- *          timer is taken from the mailbox, or, without MAIL, when the lawn
- *          fires the timer. Without RUN, the timer was stopped after that start
+ *   REQ    `when`, `shard` and, with MAIL, `ttl` contain a start. It takes
+ *          effect when the timer is taken from the mailbox, or, without MAIL,
+ *          when the lawn fires the timer. Without RUN, the timer was stopped
+ *          after that start
  *   DUE    the lawn fires the timer no later than at `when`
  *   LATE   the lawn fires the timer no later than `ttl` after this bit was set.
  *          Excludes DUE
@@ -75,9 +76,9 @@
  * If the compare-and-swap of the claim succeeds, the `when` and `ttl` that it
  * has read are still current.
  *
- * UNSHARED TIMERS. While shared is 0, only the worker that runs the timer's
- * shard changes the word, and does so by a plain store [C5]. The first other
- * thread to access the timer revokes this right:
+ * UNSHARED TIMERS. With both fences, while shared is 0, only the worker that
+ * runs the timer's shard changes the word, and does so by a plain store [C5].
+ * The first other thread to access the timer revokes this right:
  *
  *      the worker                         the other thread
  *      shard->hand = timer                timer->shared = 1

@@ -201,7 +201,7 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
                        * written */
         }
         struct lawn_shard *here = lawn__state_shard(set, seen);
-        /* If the timer returns to its shard, do not read shard->firing, which
+        /* If the timer stays on its shard, do not read shard->firing, which
          * the worker writes for each timer. */
         bool returns =
             here != NULL && (choice != NULL ? choice == here : self == NULL);

@@ -158,9 +158,9 @@ struct lawn_worker {
     /* Accessed by the thread only, while it runs. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* fast_shard: equal to start_shard (below) if the worker runs that shard,
-     * timers are routed by owner, and stale is false; otherwise NULL.
-     * start_fast() starts the timers of this shard. */
+    /* The shard to which start_fast() adds timers: start_shard (below) when the
+     * clock was last updated, if timers are routed by owner and the worker ran
+     * that shard then; NULL while stale. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
