@@ -188,8 +188,8 @@ struct lawn_counters {
                                  lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* links that mows read to prefetch due timers:
-                                 these timers, and one more of each queue */
+    uint64_t ahead;           /* links that mows read to prefetch: one per due
+                                 timer, and one more per queue */
     size_t live_blades;       /* blades that contain timers */
     size_t blades;            /* blades allocated: twice the rounded number
                                  options.blades, plus 28 */
@@ -248,10 +248,9 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * next mow continues. In a program that mows often this is rare: it happens
  * after many of the earliest timers were stopped, or if many timers with
  * different TTLs have similar deadlines. A program that sleeps until
- * lawn_next() mows too rarely to move entries ahead of time. Then a due timer
- * among n with different TTLs and similar deadlines may fire only after
- * n / (8 * budget + 448) successive mows, or a few times as many, which the
- * program calls without sleeping.
+ * lawn_next() mows too rarely to move entries ahead of time. Then, of n timers
+ * with different TTLs and similar deadlines, a due one may fire only after n /
+ * (8 * budget + 448) mows or a few times that number, called without sleeping.
  *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
  * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as

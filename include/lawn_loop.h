@@ -115,7 +115,7 @@
  *
  * Only one thread may use a loop at a time. In a child process after fork(),
  * call only lawn_loop_free(), because the parent shares the loop's descriptors.
- * If the loop belongs to an adapter, do not call any function there.
+ * For the loop of an adapter, the child must not call any function.
  */
 #ifndef LAWN_LOOP_H
 #define LAWN_LOOP_H
@@ -317,11 +317,11 @@ struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
  * of the loop). */
 bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
-/* Returns a file descriptor, a timerfd, that is readable when a turn is due, or
- * an error: -EINVAL if the options set clock or arm, -ENOSYS if the system has
- * no timerfd_create(2), or the -errno of that call; then nothing changes. O(1).
- * Wait for it in any event loop; do not read or close it. A turn
- * after which no timer is due makes it unreadable. */
+/* Returns a timerfd, which is readable when a turn is due; or an error: -EINVAL
+ * if the options set clock or arm, -ENOSYS if the system has no
+ * timerfd_create(2), or the -errno of that call; then nothing changes. O(1).
+ * Wait for it in any event loop; do not read or close it. A turn after which no
+ * timer is due makes it unreadable. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP

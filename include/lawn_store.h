@@ -265,8 +265,8 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
- * lawn_store_clear(), a failed load, and a load of overdue timers replace the
- * lawn. That resets its counters and invalidates the pointer. */
+ * lawn_store_clear() replaces the lawn; a failed load or one of overdue timers
+ * may. That resets its counters and invalidates the pointer. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor

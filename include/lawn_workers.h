@@ -74,8 +74,8 @@
  *   - Such a timer may fire in any order with other due timers, and if its
  *     message has to wait, in a later turn [C9].
  *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
- *     overtaken: a timer of any TTL that was started later reached the lawn
- *     before it.
+ *     overtaken: a timer started later, with any TTL, reached the lawn before
+ *     it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -347,7 +347,7 @@ int lawn_worker_fd(struct lawn_worker *worker);
  * the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
- * first start after a turn. So the TTLs of all timers that an event loop starts
+ * first start after a turn. So the TTLs of own timers that a worker starts
  * between two turns count from the first of these starts. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);

@@ -14,9 +14,8 @@
 #include "saturating.h"
 #endif
 
-/* With LAWN_NAIVE, mows and searches for the next timer scan one list of
- * timers. Tests check that it changes neither which timers fire nor their
- * order. */
+/* With LAWN_NAIVE, lawn_mow() and lawn_next() scan one list of timers. Tests
+ * check that it changes neither which timers fire nor their order. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement
 #else

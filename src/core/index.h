@@ -16,7 +16,7 @@
  * Let X be a slot of a higher level. Once the base is in the slot before X, the
  * level below reaches all of X. From then on, X gets no new times, only
  * unqueued timers from a slot of a still higher level that is being opened
- * [I4]. A mow opens X: it moves the entries down, if possible a few at a time
+ * [I4]. A mow opens X: it moves the times down, if possible a few at a time
  * and before the base reaches X. They must have moved down before the base
  * passes the earliest time in X. However far the clock jumps, a time moves at
  * most once per level, and the ticks in between are never visited.

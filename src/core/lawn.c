@@ -463,15 +463,14 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
         /* Each stripe of a TTL has two sets. In a small table, the second set
          * of a stripe A may be the first set of a stripe B. Let b be a deadline
-         * of B whose timers are on a blade in the second set of B. If this
-         * start, with a deadline of A, claimed a blade in the shared set, a
-         * later start with deadline b would find that blade first. Then timers
-         * with the same TTL and deadline would be on two blades, which violates
-         * P4. So in such a table, a start may claim a blade only if its
-         * deadline is the one that lawn_start() would compute now. By [I1], b
-         * is not after that deadline. b differs from it, being in another
-         * stripe. So b is earlier, and lawn_start() does not compute it
-         * again. */
+         * of B with timers on a blade in the second set of B. If this start,
+         * with a deadline of A, claimed a blade in the shared set, a later
+         * start with deadline b would find that blade first. Then timers with
+         * the same TTL and deadline would be on two blades, which violates P4.
+         * So in such a table, a start may claim a blade only if its deadline is
+         * the one that lawn_start() would compute now. By [I1], b is not after
+         * that deadline. b differs from it, being in another stripe. So b is
+         * earlier, and lawn_start() does not compute it again. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||

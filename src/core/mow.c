@@ -514,7 +514,7 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
                : first;
 }
 
-/* Returns a time that no running timer's deadline precedes. */
+/* Returns a lower bound of the running timers' deadlines. */
 static inline uint64_t
 mow_until(struct lawn_mowing *mowing, uint64_t until)
 {

@@ -7,8 +7,8 @@
  * that no deadline precedes. lawn_next_exact() has no limit.
  *
  * lawn_next_timer() returns a timer that may fire first according to P4, or, if
- * it reaches the same limit, the earliest timer that it found. So even if the
- * front queue is a blade, it searches the unqueued timers first, like
+ * it reaches the same limit, the earliest timer that it found. By P4, even if
+ * the front queue is a blade, it searches unqueued timers first, like
  * lawn_mow().
  */
 #include "internal.h"

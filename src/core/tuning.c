@@ -1,7 +1,7 @@
 /* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* Starts of idle timers, or minimum number of misses, between two reviews. A
+/* A review follows this many starts of idle timers or, at least, misses. A
  * miss is a start or a restart that joins no blade of its TTL. Tests use
  * smaller constants to see more changes. */
 #if !defined LAWN_TUNING_PERIOD

@@ -14,16 +14,15 @@
  * already has a blade is a hit. Otherwise the TTL gets a blade, but the timer
  * does not use it. The lawn uses the blades if most samples are hits and at
  * least four timers per TTL are running (512 per TTL if there are more than 512
- * TTLs). It gives the blades up if fewer than half as many timers per TTL are
- * running: before `patience` misses, unless options.blades is set; later, if
- * most starts find no blade of their TTL. After `patience` misses, it also
- * gives them up if most starts find neither a blade of their TTL nor a free
- * one.
+ * TTLs). With fewer than half as many timers per TTL, it gives them up: before
+ * `patience` misses, unless options.blades is set; later, only if most starts
+ * find no blade of their TTL. After `patience` misses, it also gives them up if
+ * most starts find neither a blade of their TTL nor a free one.
  *
  * The mode changes when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
  * the same mode, so P4 holds. With a resolution above 1 they may be started at
- * different times, so the mode does not change: it is plain or striped. If
+ * different times, so the mode, plain or striped, is kept. If
  * lawn_set_resolution() sets such a resolution, a bypassed lawn becomes plain
  * at once. P4 holds, because the timers started before are unqueued, and
  * unqueued timers fire first.

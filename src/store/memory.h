@@ -25,7 +25,7 @@ struct lawn_store_memory {
     void (*release)(void *memory, void *context);
     void *context;
     struct lawn_store_kept *kept; /* blocks that could not be unmapped */
-    size_t kept_bytes;            /* the part of bytes that they take */
+    size_t kept_bytes;            /* their part of the field `bytes` */
 };
 
 /* Returns a block that is aligned to a cache line. Returns NULL and sets

@@ -1,7 +1,7 @@
 /* slots.h - allocates slots: for records, for payloads outside of them, and for
  * chained buckets.
  *
- * Slots of one size are in slabs of up to 64 KiB; above 16 KiB, each has its
+ * Slots of one size share slabs of up to 64 KiB; a slot above 16 KiB has its
  * own. The free slot with the lowest address in a slab is used first, so timers
  * that are started in sequence are mostly adjacent in memory. A slab without
  * live slots is freed, except for one spare slab, which is freed when memory is

@@ -24,7 +24,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Records to prefetch, with the current one. */
+/* Prefetched records, the current one included. */
 #define LAWN_STORE_SNAPSHOT_AHEAD 8u
 
 unsigned char *

@@ -14,8 +14,8 @@
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
 #define LAWN_STORE_SNAPSHOT_VERSION 1u
 
-/* Sizes in bytes. The content of a block has 1 to BLOCK bytes, that of the last
- * block 0. SIZE is the length of the size field before the content. */
+/* Sizes in bytes. The content of a block has 1 to BLOCK bytes; the last block
+ * has none. SIZE is the length of the size field before the content. */
 enum {
     LAWN_STORE_SNAPSHOT_HEADER = 32,
     LAWN_STORE_SNAPSHOT_CHECKSUM = 8,

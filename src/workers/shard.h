@@ -16,10 +16,9 @@ void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts a timer on the lawn with this deadline: one from the mailbox, one that
- * was just removed, or one that the lawn has fired but that must remain there.
- * Does not use a blade, because timers on the blade may have later
- * deadlines. */
+/* Puts on the lawn, with this deadline, a timer from the mailbox, one that was
+ * just removed, or one that the lawn has fired but that must remain there. Does
+ * not use a blade, because timers on the blade may have later deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 

@@ -10,7 +10,7 @@ lawn__state_share(struct lawn_workers *set, struct lawn_workers_timer *timer)
     }
     LAWN_ATOMIC_STORE(&timer->shared, LAWN_STATE_SHARING, LAWN_SEQ_CST);
     LAWN_FENCE_HEAVY();
-    /* In a shard that is being created, no worker has written `hand`. */
+    /* A shard that is not yet counted cannot have the timer in `hand`. */
     unsigned count = LAWN_ATOMIC_LOAD(&set->count, LAWN_ACQUIRE);
     for (unsigned i = 0; i < count; i++) {
         while (LAWN_ATOMIC_LOAD(&set->shards[i]->hand, LAWN_ACQUIRE) == timer) {

@@ -1,11 +1,11 @@
 /* worker.c - a worker: its turns, its sleep, and the hand-over of shards. See
  * workers.h for turns and rounds.
  *
- * FALLING ASLEEP. A worker stores in wake_at of its shards until when it will
- * sleep, and then checks their mailboxes once more. A posting thread puts its
- * timer into the mailbox, and then checks wake_at. All four accesses are
- * sequentially consistent, so at least one of the two threads sees the other's
- * store, and no wake-up is lost [C7].
+ * FALLING ASLEEP. A worker stores its wake-up time in wake_at of its shards,
+ * and then checks their mailboxes once more. A posting thread puts its timer
+ * into the mailbox, and then checks wake_at. All four accesses are sequentially
+ * consistent, so at least one of the two threads sees the other's store, and no
+ * wake-up is lost [C7].
  *
  * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
  * Between two rounds, a worker that runs a shard of another owner removes the

@@ -158,8 +158,8 @@ struct lawn_worker {
     /* Accessed by the thread only, while it runs. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* The shard to which start_fast() adds timers: start_shard (below) when the
-     * clock was last updated, if timers are routed by owner and the worker ran
+    /* The shard to which start_fast() adds timers: start_shard (below) as of
+     * the last clock update, if timers are routed by owner and the worker ran
      * that shard then; NULL while stale. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
@@ -202,9 +202,8 @@ struct lawn_workers {
     bool real;       /* the clock is CLOCK_MONOTONIC */
     bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
-    /* Held to write the fields from closing to past, except clearing, and to
-     * read those that are not atomic. Reading shards[i], i < count, needs
-     * no lock. */
+    /* Held to write `closing` to `past`, except `clearing`, and to read those
+     * that are not atomic. Reading shards[i], i < count, needs no lock. */
     uint32_t lock;
     uint32_t closing;      /* atomic */
     uint32_t seats;        /* Atomic: number of workers that are not VACANT */

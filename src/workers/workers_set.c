@@ -207,8 +207,8 @@ choose_start_shards(struct lawn_workers *set)
     }
 }
 
-/* Assigns shards to a new worker: those without an owner, and the latest ones
- * of workers that own more than their share. */
+/* Assigns shards to a new worker: those without an owner, and the last ones of
+ * workers that own more than their share. */
 static void
 distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
 {
