@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <lawn_loop.h>
+#include <stdlib.h>
 
 static const enum lawn_loop_mode modes[] = {LAWN_LOOP_SKIP, LAWN_LOOP_CATCH_UP,
                                             LAWN_LOOP_DELAY};
@@ -728,3 +729,46 @@ TEST(a_timer_or_a_watch_without_a_callback_is_named)
     CHECK(kit_aborts_with(watch_without_ready, "[P10]"));
 }
 #endif
+
+static void
+count_crowd(struct lawn_loop_timer *timer, struct lawn_loop *loop)
+{
+    (void)loop;
+    ++*(unsigned *)timer->arg;
+}
+
+/* [P8] The timers have different TTLs, and the clock jumps to their deadlines.
+ * The first turns only move index entries, and each asks for another turn at
+ * once. */
+TEST(a_turn_that_only_moves_entries_is_idle_and_the_next_one_continues)
+{
+    enum { CROWD = 4000, FAR = 1000000 };
+    struct lawn_loop_options options = {.budget = 1};
+    struct lawn_loop_timer *crowd = calloc(CROWD, sizeof(*crowd));
+    struct lawn_loop_counters stats;
+    struct bench bench;
+    unsigned fired = 0;
+    unsigned idle = 0;
+
+    CHECK(crowd != NULL);
+    bench_begin(&bench, &options);
+    for (unsigned i = 0; i < CROWD; i++) {
+        crowd[i].fire = count_crowd;
+        crowd[i].arg = &fired;
+        lawn_loop_start(bench.loop, &crowd[i], FAR + i);
+    }
+    bench.clock += FAR + CROWD;
+    while (fired < CROWD) {
+        unsigned before = fired;
+        uint64_t next = lawn_loop_turn(bench.loop);
+
+        idle += fired == before;
+        CHECK(fired == CROWD ? next == LAWN_NEVER : next <= bench.clock);
+    }
+    lawn_loop_stats(bench.loop, &stats);
+    CHECK(idle > 2);
+    CHECK_EQ(stats.idle, idle);
+    CHECK_EQ(stats.truncated, stats.turns - 1);
+    bench_end(&bench);
+    free(crowd);
+}
