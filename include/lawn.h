@@ -67,10 +67,10 @@
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
- *       most 448 index entries; lawn_next_timer() examines at most 448, and in
- *       addition the outdated entries, which are those of blades whose first
- *       timer was stopped or restarted. An empty slot of the
- *       index counts as an entry.
+ *       most 448 index entries; lawn_next_timer() examines at most 448, plus
+ *       outdated ones: blades whose first timer was stopped or restarted, and
+ *       empty slots of the index. In all these limits, an empty slot counts as
+ *       an entry.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
  *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
  *       never goes backward.
@@ -316,11 +316,12 @@ uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
  * If P4 allows several timers to fire first, returns any of them. Examines at
- * most 448 index entries, plus outdated ones [P8]: blades whose first timer was
- * stopped or restarted. If this limit is reached, returns the earliest timer
- * found; if its deadline equals lawn_next(), no timer is earlier. The cost is
- * that of lawn_next(), plus O(1) for each outdated entry: O(blades) in the
- * worst case. The timer remains running; to evict it, stop it. */
+ * most 448 index entries, plus outdated ones [P8]. If this limit is reached,
+ * returns the earliest timer found; if its deadline equals lawn_next(), no
+ * timer is earlier. The timer remains running; to evict it, stop it. O(1), plus
+ * O(1) for each outdated entry: blades whose first timer was stopped or
+ * restarted, and empty slots. So O(blades + slots) in the worst case, but a
+ * call corrects or removes the outdated entries that it examines. */
 struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */

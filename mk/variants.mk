@@ -26,7 +26,7 @@ FLAGS_fickle = $(CPPFLAGS) -O1 -g $(FICKLE)
 # The same with low limits of work for each call (src/core/mow.c, next.c): random
 # operations on a few hundred timers reach them often.
 FLAGS_tight = $(FLAGS_fickle) -DLAWN_MOW_WORK=1u -DLAWN_MOW_WORK_LEAST=6u -DLAWN_MOW_PREPARE=3u \
-    -DLAWN_NEXT_LOOKS=5u
+    -DLAWN_MOW_PREPARE_EARLY=1u -DLAWN_NEXT_LOOKS=5u
 FLAGS_long = $(CPPFLAGS) -O2 -g -DNDEBUG $(FICKLE)
 
 # AddressSanitizer and UBSan; ThreadSanitizer.

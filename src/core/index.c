@@ -55,6 +55,7 @@ lawn__index_init(struct lawn_index *index, unsigned slot_bits, uint64_t base,
 
     index->horizon = LAWN_NEVER;
     index->prepare = LAWN_NEVER;
+    index->prepared = base;
     index->moved = 0;
     index->levels = 0;
     index->count = 0;

@@ -68,6 +68,8 @@ struct lawn_index {
     uint16_t *first;                /* per slot: first entry, or NONE */
     struct lawn_index_entry *entry; /* per blade */
     uint64_t prepare;               /* when the next slot can be opened early */
+    uint64_t prepared;              /* the base when slots were last opened
+                                     * early */
     uint64_t moved;                 /* as in struct lawn_counters */
     uint32_t levels;    /* bit L is set if a slot of level L is marked; not used
                          * for level 0 */

@@ -24,9 +24,11 @@
 #define LAWN_MOW_WORK_LEAST 448u
 #endif
 /* Maximum number of entries that a mow moves ahead of time, once it has fired
- * all due timers. */
+ * all due timers. Early on, it moves only PREPARE_EARLY entries for each tick
+ * that has passed since the last mow, so that most mows are short. */
 #if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
+#define LAWN_MOW_PREPARE_EARLY 64u
 #endif
 /* Queues to prefetch from, and the maximum number of timers to prefetch: as
  * many as remain in the cache until they are needed. */
@@ -458,6 +460,23 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     return true;
 }
 
+/* Returns how many entries a mow may move ahead of time if the next of them is
+ * in this slot and `passed` ticks have passed since the last such mow. It is
+ * early if more than half a slot of that level remains until the slot begins.
+ */
+static size_t
+limit_prepared(const struct lawn_index *index, uint32_t slot, uint64_t passed)
+{
+    uint64_t start = lawn__index_slot_start(index, slot);
+    uint64_t ticks = UINT64_C(1)
+                     << (lawn__index_level_of(index, slot) * index->bits);
+    bool early = start > index->base && start - index->base > ticks / 2;
+
+    return early && passed < LAWN_MOW_PREPARE / LAWN_MOW_PREPARE_EARLY
+               ? (size_t)passed * LAWN_MOW_PREPARE_EARLY
+               : LAWN_MOW_PREPARE;
+}
+
 /* Opens slots that will be needed soon: on each level the slot of the base
  * and the next one. If it reaches its limit of entries, the next mow
  * continues. */
@@ -466,9 +485,12 @@ prepare_slots(struct lawn_mowing *mowing)
 {
     struct lawn_index *index = &mowing->lawn->index;
     size_t work = mowing->work;
-    size_t most = work < LAWN_MOW_PREPARE ? work : LAWN_MOW_PREPARE;
     uint64_t prepare = LAWN_NEVER;
+    uint64_t from =
+        index->prepare > index->prepared ? index->prepare : index->prepared;
+    uint64_t passed = index->base - from;
 
+    index->prepared = index->base;
     /* Opening a slot may add times to lower levels, which lowers
      * index->prepare. */
     index->prepare = LAWN_NEVER;
@@ -483,7 +505,11 @@ prepare_slots(struct lawn_mowing *mowing)
                 prepare = start < prepare ? start : prepare;
                 break;
             }
-            if (!open_slot(mowing, slot, most - (work - mowing->work))) {
+            size_t most = limit_prepared(index, slot, passed);
+            size_t moved = work - mowing->work;
+            most = most > moved ? most - moved : 0;
+            if (!open_slot(mowing, slot,
+                           most < mowing->work ? most : mowing->work)) {
                 index->prepare = 0;
                 return;
             }

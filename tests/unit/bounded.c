@@ -2,8 +2,9 @@
  * into one slot of the index [P8]:
  *   - a mow with budget b processes at most 8 * b + 448 timers and entries;
  *   - lawn_next() examines at most 448 entries, and lawn_next_timer() at most
- *     448 besides those of emptied blades;
- *   - a lawn that is mown at every tick moves entries ahead of time.
+ *     448 besides outdated ones;
+ *   - a lawn that is mown at every tick moves entries ahead of time, few of
+ *     them in each mow;
  *   - the mows of one tick do not repeat each other's work.
  * What a call leaves undone, later calls do: all timers fire, in order [P2]
  * [P4].
@@ -356,6 +357,44 @@ TEST(lawn_next_timer_finds_a_timer_behind_thousands_of_emptied_blades)
     free(probes);
 }
 
+/* Starts a timer in each of many slots. Returns their number. */
+static unsigned
+start_in_each_slot(struct scene *s, struct probe *probes)
+{
+    unsigned many = 0;
+
+    for (unsigned level = 0; level < 6; level++) {
+        for (uint64_t i = 2; i < 252; i++) {
+            start_probe(s, &probes[many++], i << (7 * level));
+        }
+    }
+    return many;
+}
+
+/* It removes empty slots, each once. */
+TEST(lawn_next_timer_finds_a_timer_behind_a_thousand_emptied_slots)
+{
+    struct lawn_options options = {0};
+    struct probe *probes = new_probes(1500);
+    struct scene s;
+
+    scene_begin_with(&s, &options);
+    unsigned many = start_in_each_slot(&s, probes);
+    for (unsigned i = 0; i < many - 1; i++) {
+        stop_probe(&s, &probes[i]);
+    }
+    struct lawn_counters before = stats_of(&s);
+    CHECK(lawn_next_timer(s.lawn) == &probes[many - 1].timer);
+    struct lawn_counters after = stats_of(&s);
+    uint64_t outdated = after.moved - before.moved;
+    CHECK(outdated >= 1000 && outdated < many);
+    CHECK(after.looked - before.looked <= outdated + 1);
+    CHECK(lawn_next_timer(s.lawn) == &probes[many - 1].timer);
+    CHECK_EQ(stats_of(&s).moved, after.moved);
+    scene_end(&s);
+    free(probes);
+}
+
 /* [P9] The cost of a jump does not depend on its length: each timer moves at
  * most once per level, of which there are 6 up to 2^40 with 256 slots. */
 TEST(a_jump_of_the_clock_over_crowds_is_shared_by_mows)
@@ -419,6 +458,64 @@ TEST(a_lawn_mown_at_every_tick_opens_a_crowded_slot_ahead_of_time)
     }
     mow_each_tick(&s, 1, 3 * slot);
     CHECK_EQ(total, MANY);
+    scene_end(&s);
+    free(probes);
+}
+
+/* 4,000 unqueued timers in a slot of level 2. In the first half of the time a
+ * mow moves 64 of them for each tick that has passed, even if the lawn is not
+ * mown at every tick, but at most 256. */
+TEST(early_mows_move_few_entries_ahead_of_time)
+{
+    enum { CROWD = 4000 };
+    const uint64_t slot = UINT64_C(1) << 14;
+
+    for (uint64_t step = 1; step <= 8; step++) {
+        struct probe *probes = new_probes(CROWD);
+        struct scene s;
+        uint64_t most = 0;
+
+        scene_begin(&s, UNQUEUED);
+        s.act = check_order;
+        for (unsigned i = 0; i < CROWD; i++) {
+            start_probe(&s, &probes[i], 2 * slot + i);
+        }
+        (void)mow_unchecked(&s, slot - 1);
+        for (uint64_t now = slot + step; now < slot + 1000; now += step) {
+            uint64_t before = stats_of(&s).moved;
+
+            CHECK_EQ(mow_unchecked(&s, now), 0);
+            CHECK_EQ(mow_unchecked(&s, now), 0);
+            uint64_t moved = stats_of(&s).moved - before;
+            most = moved > most ? moved : most;
+        }
+        CHECK_EQ(most, step < 4 ? step * 64 : 256);
+        CHECK_EQ(stats_of(&s).moved, CROWD);
+        scene_end(&s);
+        free(probes);
+    }
+}
+
+/* A lawn that is mown in the second half of the time only moves 256 entries in
+ * each mow. */
+TEST(late_mows_move_more_entries_ahead_of_time)
+{
+    const uint64_t slot = UINT64_C(1) << 14;
+    struct probe *probes = new_probes(MANY);
+    struct scene s;
+
+    scene_begin(&s, UNQUEUED);
+    s.act = check_order;
+    for (unsigned i = 0; i < MANY; i++) {
+        start_probe(&s, &probes[i], 2 * slot + i % slot);
+    }
+    (void)mow_unchecked(&s, slot + slot / 2 - 1);
+    for (uint64_t now = slot + slot / 2; now < slot + slot / 2 + 100; now++) {
+        uint64_t before = stats_of(&s).moved;
+
+        CHECK_EQ(mow_unchecked(&s, now), 0);
+        CHECK_EQ(stats_of(&s).moved - before, 256);
+    }
     scene_end(&s);
     free(probes);
 }
@@ -531,12 +628,12 @@ TEST(a_program_that_sleeps_until_the_next_deadline_does_not_spin)
                     }
                 }
             }
+            if (running(&s) == 0) {
+                break;
+            }
             uint64_t before = next;
             next = lawn_next(s.lawn);
             CHECK(next >= before);
-            if (next == LAWN_NEVER) {
-                break;
-            }
             uint64_t fired = total;
             size_t returned = mow_some_unchecked(&s, next, budget);
             early += total == fired;
@@ -822,16 +919,11 @@ TEST(empty_slots_count_as_work)
 
     for (unsigned asks = 0; asks < 2; asks++) {
         struct probe *probes = new_probes(SLOTS);
-        unsigned many = 0;
         unsigned calls = 1;
 
         scene_begin_with(&s, &options);
         s.act = check_order;
-        for (unsigned level = 0; level < 6; level++) {
-            for (uint64_t i = 2; i < 252; i++) {
-                start_probe(&s, &probes[many++], i << (7 * level));
-            }
-        }
+        unsigned many = start_in_each_slot(&s, probes);
         CHECK_EQ(many, SLOTS);
         uint64_t last = lawn_deadline(&probes[many - 1].timer);
         for (unsigned i = 0; i < many - 1; i++) {

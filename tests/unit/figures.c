@@ -19,6 +19,8 @@
  *     of a blade are unqueued.
  * And when a lawn began to give up its blades with fewer than two timers per
  * blade, not one: live_blades, by 0.2 %.
+ * And when early mows began to move only 64 entries per tick: looked, by 0.3 %;
+ * live_blades, by one.
  */
 #include "store_common.h"
 
@@ -235,7 +237,7 @@ TEST(timers_of_as_many_ttls_as_blades_cost_no_more_than_the_bound)
                                       .moved = 52423772,
                                       .touched_idle = 528553,
                                       .looked = 440835,
-                                      .live_blades = 244944,
+                                      .live_blades = 244945,
                                       .bytes = 171077500};
     static const struct course c = {.options = {.blades = 64, .slot_bits = 6},
                                     .timers = 3000,
@@ -278,7 +280,7 @@ TEST(timers_of_many_kinds_cost_no_more_than_the_bound)
     static const struct cost bound = {.unqueued_starts = 29933592,
                                       .moved = 21824782,
                                       .touched_idle = 119828,
-                                      .looked = 277738,
+                                      .looked = 278582,
                                       .live_blades = 153152,
                                       .bytes = 1186710976};
     uint64_t state = 9;
