@@ -1,17 +1,16 @@
 /* lawn.h - millions of timers, each started and stopped in constant time.
  *
- * A lawn is a set of timers. The memory of each timer belongs to the caller.
- * The TTL of a timer is the time from its start to its deadline, before the
- * deadline is rounded, see lawn_set_resolution(). A timer is running from its
- * start until it fires or is stopped; otherwise it is idle. A mow, which is a
- * call of lawn_mow(), fires due timers: it calls a callback for each running
- * timer whose deadline has been reached. lawn(7) describes when to use a lawn.
+ * A lawn is a set of timers. The caller owns the memory of each timer. A timer
+ * is running from its start until it fires or is stopped; otherwise it is idle.
+ * Its TTL is the time from its start to its deadline, not counting the rounding
+ * of lawn_set_resolution(). A mow, which is a call of lawn_mow(), fires due
+ * timers: it calls a callback for each running timer whose deadline has been
+ * reached. lawn(7) describes when to use a lawn.
  *
- * Timers with the same TTL can form a FIFO queue, called a blade. They become
- * due in the order in which they were started, so appending keeps a blade
- * sorted. The number of blades is limited; a running timer that is not on a
- * blade is unqueued. An index finds the earliest deadline. Its entries are the
- * blades and the unqueued timers.
+ * Timers with the same TTL become due in the order in which they were started.
+ * So they can form a FIFO queue, called a blade. The number of blades is
+ * limited; a running timer that is not on a blade is unqueued. An index finds
+ * the earliest deadline. Its entries are the blades and the unqueued timers.
  *
  *     #include <lawn.h>
  *     #include <stdio.h>
@@ -37,31 +36,31 @@
  * TIME
  *
  * Time is a uint64_t count of ticks; the last tick is LAWN_NEVER - 1. The
- * caller chooses the unit and the origin. A lawn does not read a clock. Its
- * time is the greatest time that it received in its options, from
- * lawn_set_now() or from lawn_mow(). TTLs count from that time: if the thread
- * has waited since the last mow, call lawn_set_now() before starting timers.
+ * caller chooses the unit and the origin. A lawn reads no clock: its time is
+ * the greatest time that it received in its options, from lawn_set_now() or
+ * from lawn_mow(). TTLs count from that time. If the thread has waited since
+ * the last mow, call lawn_set_now() before starting timers.
  *
  * PROMISES
  *
  * Assertion messages refer to these numbers.
  *   P1  Never early: a timer fires only in a mow with now >= its deadline.
  *   P2  Never forgotten: after a mow that returned less than its budget and was
- *       not halted, no running timer has a deadline <= now, with an exception
- *       at the last tick (see lawn_mow()); lawn_next() never returns a time
- *       after the earliest deadline, and lawn_next_exact() returns that
+ *       not halted, no running timer has a deadline <= now. lawn_mow()
+ *       describes an exception at the last tick. lawn_next() never returns a
+ *       time after the earliest deadline; lawn_next_exact() returns that
  *       deadline.
  *   P3  Exactly once: each start ends in exactly one way: the timer fires once,
- *       is stopped or is restarted; until then it is running.
+ *       is stopped or is restarted. Until then it is running.
  *   P4  Order: timers fire in the order of their deadlines, within a mow and
- *       across mows, and timers with the same TTL and deadline fire in the
- *       order in which they were started; for exceptions see
- *       lawn_set_resolution() and lawn_start_as().
+ *       across mows. Timers with the same TTL and deadline fire in the order in
+ *       which they were started; for exceptions see lawn_set_resolution() and
+ *       lawn_start_as().
  *   P5  Stop is final: after lawn_stop() returned true, the timer does not
  *       fire, even if it was due in the current mow.
- *   P6  Re-entrancy: a timer is idle while its callback runs; the callback may
- *       start, restart and stop any timer of the lawn and free its own timer;
- *       timers that it starts do not fire in the current mow.
+ *   P6  Re-entrancy: a timer is idle while its callback runs. The callback may
+ *       start, restart and stop any timer of the lawn, and free its own timer.
+ *       Timers started by a callback do not fire in the current mow.
  *   P7  No side effects: starting, stopping and mowing do not allocate memory,
  *       make system calls, lock or recurse.
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
@@ -71,17 +70,17 @@
  *       outdated ones: blades whose first timer was stopped or restarted, and
  *       empty slots of the index. In all these limits, an empty slot counts as
  *       an entry.
- *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time;
- *       deadlines saturate at LAWN_NEVER - 1 and never wrap; the time of a lawn
+ *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time.
+ *       Deadlines saturate at LAWN_NEVER - 1 and never wrap. The time of a lawn
  *       never goes backward.
  *   P10 Misuse is reported: a library built without NDEBUG prints file, line
  *       and function of the failed assertion and calls abort() for (a) a mow
  *       inside a mow, (b) a timer that runs on another lawn, (c) a timer that
- *       was freed or overwritten while running; it detects (b) and (c) when a
- *       call accesses that timer or its neighbor in a list.
+ *       was freed or overwritten while running. The library detects (b) and (c)
+ *       when a call accesses that timer or its neighbor in a list.
  *
- * The default build defines NDEBUG and has no such checks, because they slow
- * down each start and stop. There a mow inside a mow does nothing.
+ * The default build defines NDEBUG and has no such checks. There a mow inside a
+ * mow does nothing.
  *
  * THREADS
  *
@@ -127,35 +126,30 @@ struct lawn_timer {
     uint64_t deadline;
 };
 
-/* Callback of lawn_mow() for a timer that fires; arg is the argument of
- * lawn_mow(). The timer is idle [P6]: the callback may start it again or free
- * it. It must stop any other timer before freeing it. It may call all functions
- * on the lawn except lawn_mow() and lawn_free(). */
+/* Callback of lawn_mow() for a timer that fires; arg is that of lawn_mow(). The
+ * callback may start the timer again or free it [P6]. It must stop any other
+ * timer before freeing it. It may call all functions on the lawn except
+ * lawn_mow() and lawn_free(). */
 typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 
 /* Options of a new lawn. Zero in a field selects its default. A value that is
  * out of range is replaced by the nearest valid value. */
 struct lawn_options {
     /* Expected number of TTLs: 8 to 16,384, rounded up to a power of two;
-     * default 1024. The lawn allocates twice as many blades, plus 28, of 38
-     * bytes each. A TTL can get one of the few blades that its hash selects. Up
-     * to the expected number of TTLs, almost every TTL gets a blade. Timers of
-     * a TTL without a blade are unqueued: they cost as much as in a
-     * hierarchical timing wheel. If this option is not 0, or the resolution is
-     * above 1, the lawn uses blades from the first start. Otherwise it begins
-     * to use them when both of these hold:
-     *   - Most starts have the same TTL as an earlier start.
-     *   - At least about 4 timers per TTL are running, or about 512 per TTL if
-     *     there are over 512 TTLs. */
+     * default 1024. Up to this number, almost every TTL gets a blade. Timers of
+     * other TTLs are unqueued. The lawn allocates twice the rounded number of
+     * blades, plus 28, with 38 bytes each.
+     *
+     * If this option is set, or the resolution is above 1, the lawn uses blades
+     * from the first start. Otherwise it uses them only while many timers share
+     * few TTLs; at other times all timers are unqueued. */
     size_t blades;
 
-    /* The index is a hierarchical timing wheel: it has levels, and each level
-     * is an array of slots, which contain lists of index entries. slot_bits is
-     * log2 of the number of slots per level: 4 to 8; default 8. Memory of the
-     * index: 9 KiB for slot_bits 4, 13 KiB for 5, 61 KiB for 6, 102 KiB for 7,
-     * 167 KiB for 8. If slot_bits is 6 or more, each slot has four lists of
-     * unqueued timers instead of one. Fewer slots make unqueued timers
-     * slower. */
+    /* The index is a hierarchical timing wheel: each level is an array of
+     * slots, which contain index entries. slot_bits is log2 of the number of
+     * slots per level: 4 to 8; default 8. With fewer slots, unqueued timers are
+     * slower, and the index takes less memory: 9 KiB for slot_bits 4, 13 KiB
+     * for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB for 8. */
     unsigned slot_bits;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -164,10 +158,11 @@ struct lawn_options {
     /* The initial time; default 0. */
     uint64_t now;
 
-    /* Allocator of the lawn's memory; default malloc() and free(). A library
-     * built with LAWN_FREESTANDING has no default: lawn_new() returns NULL if
-     * alloc is NULL. alloc returns memory or NULL. If alloc is set and release
-     * is NULL, the memory is not released. Both receive context. */
+    /* Allocator of the lawn's memory; default malloc() and free(). alloc
+     * returns memory or NULL. Both functions receive context. If alloc is set
+     * and release is NULL, the memory is not released. A library built with
+     * LAWN_FREESTANDING has no default: lawn_new() returns NULL if alloc is
+     * NULL. */
     void *(*alloc)(size_t size, void *context);
     void (*release)(void *memory, void *context);
     void *context;
@@ -183,22 +178,19 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, and empty blades and
                                  empty slots removed from the index */
-    uint64_t touched_idle;    /* maximum number of entries processed by a mow
-                                 that fired no timer, or examined by a call of
-                                 lawn_next() */
+    uint64_t touched_idle;    /* the most entries that one call processed: a mow
+                                 that fired no timer, or lawn_next() */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
-    uint64_t ahead;           /* links that mows read to prefetch: one per due
-                                 timer, and one more per queue */
+    uint64_t ahead;           /* links read by mows to prefetch timers */
     size_t live_blades;       /* blades that contain timers */
-    size_t blades;            /* blades allocated: twice the rounded number
-                                 options.blades, plus 28 */
+    size_t blades;            /* blades allocated */
     size_t bytes;             /* memory of the lawn; never grows */
 };
 
-/* Creates a lawn. options may be NULL. No other function of this header
- * allocates memory. Returns NULL if there is not enough memory. O(blades +
- * slots). */
+/* Creates a lawn. options may be NULL. Returns NULL if there is not enough
+ * memory. O(blades + slots). No other function of this header allocates memory.
+ */
 struct lawn *lawn_new(const struct lawn_options *options);
 
 /* Creates a lawn in caller-owned memory of size bytes, with any alignment. The
@@ -242,19 +234,16 @@ bool lawn_stop(struct lawn *lawn, struct lawn_timer *timer);
  * [P2]. Otherwise the remaining due timers fire first in the next mow. O(1) if
  * no timer is due and no index entry is moved.
  *
- * A mow also moves entries of the index. Unless budget is SIZE_MAX, it
- * processes at most 8 * budget + 448 timers and entries [P8]. A mow that
- * reaches this limit returns budget, even if it fired fewer timers, and the
- * next mow continues. In a program that mows often this is rare: it happens
- * after many of the earliest timers were stopped, or if many timers with
- * different TTLs have similar deadlines. A program that sleeps until
- * lawn_next() mows too rarely to move entries ahead of time. Then, of n timers
- * with different TTLs and similar deadlines, a due one may fire only after n /
- * (8 * budget + 448) mows or a few times that number, called without sleeping.
- *
  * The time is set even if due timers remain. If now < lawn_now(), the time does
- * not change, and only timers with a deadline <= now fire. LAWN_NEVER counts as
- * the last tick.
+ * not change, but timers with a deadline <= now fire. LAWN_NEVER counts as the
+ * last tick.
+ *
+ * A mow also moves entries of the index. Unless budget is SIZE_MAX, its work is
+ * limited [P8]. A mow that reaches the limit returns budget, even if it fired
+ * fewer timers, and the next mow continues. So due timers may wait for several
+ * mows: after many of the earliest timers were stopped; or if many timers with
+ * different TTLs have similar deadlines and the program mows rarely, for
+ * example because it sleeps until lawn_next().
  *
  * Exception to P2: a timer that a callback starts at the last tick is due at
  * once, but fires in the next mow [P6 P9]. */
@@ -263,7 +252,7 @@ size_t lawn_mow(struct lawn *lawn, uint64_t now, size_t budget,
 
 /* Ends the current mow when the calling callback returns; lawn_mow() then
  * returns the number of timers fired. Has no effect outside of a callback.
- * O(1). A callback that reads a clock can thus limit the duration of a mow. */
+ * O(1). */
 void lawn_halt(struct lawn *lawn);
 
 /* Sets the time to now without firing timers. Does nothing if now is before
@@ -274,44 +263,30 @@ void lawn_set_now(struct lawn *lawn, uint64_t now);
 uint64_t lawn_now(const struct lawn *lawn);
 
 /* Sets the resolution. Later starts round deadlines up to a multiple of it, so
- * that timers become due together and an event loop wakes less often. For
- * example, 1000000 makes timers of a nanosecond clock due on whole
- * milliseconds. 1 or 0 means exact. Running timers keep their deadlines. O(1).
+ * that timers become due together and an event loop wakes less often. 1 or 0
+ * means exact. Running timers keep their deadlines. O(1).
  *
  * Exception to P4: if the new resolution is not a multiple of the old one, a
  * timer started before this call and one started after it, with the same TTL
- * and deadline, may fire in either order.
- *
- * With a resolution of 1, a lawn may stop using blades. It does so in two
- * cases:
- *   - Most starts find neither a blade of their TTL nor a free one.
- *   - There are few timers per TTL. If options.blades is set, this case also
- *     requires that most starts find no blade of their TTL.
- *
- * The lawn decides this after at least 1,024 starts, and each call of this
- * function restarts the count. So if a program calls this function every few
- * hundred starts, the lawn does not stop using blades. */
+ * and deadline, may fire in either order. */
 void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
 
 /* Returns the time at which the next mow is needed: the earliest deadline, or
  * LAWN_NEVER if no timer is running. Examines at most 448 index entries [P8].
  * If these are not enough to find the earliest deadline, returns an earlier
  * time; that can happen after timers with the earliest deadlines were stopped.
- * O(1). Usually examines no entry if the earliest timer is the same as in the
- * last call.
+ * O(1).
  *
- * A program that sleeps until the returned time and then mows never wakes too
- * late. After the timers with the earliest deadline were stopped, it may wake
- * too early a few times. It does not wake twice for the same time: if a mow
- * left no due timer, the returned time is later than the time passed to that
- * mow. Exceptions: lawn_start_as() and starts at the last tick can make a timer
- * due at once. */
+ * A program that sleeps until the returned time may wake too early, but not
+ * twice for the same time: after a mow that left no due timer, the returned
+ * time is later than the time passed to that mow, unless lawn_start_as() or a
+ * start at the last tick makes a timer due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
- * 448 index entries are enough to find it. Otherwise O(index entries in the
- * slots that may contain the earliest timer), which may be all index entries.
- */
+ * 448 index entries are enough to find it. Otherwise examines all entries in
+ * the slots that may contain the earliest timer: O(index entries) in the worst
+ * case. */
 uint64_t lawn_next_exact(struct lawn *lawn);
 
 /* Returns the first timer in the order of P4, or NULL if no timer is running.
@@ -352,42 +327,40 @@ typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
  * the order in which they would fire. Returns false if visit returned false,
  * otherwise true. O(timers + blades + slots).
  *
- * To save timers, store their TTLs and deadlines in this order, and later start
- * them with lawn_start_as() in the same order. To move timers to another lawn,
- * first collect all timers with their TTLs and deadlines. Then stop each one
- * here and start it there with lawn_start_as(), in the same order. They keep
- * the order of P4. */
+ * To save timers, store their TTLs and deadlines in this order, and later pass
+ * them to lawn_start_as() in the same order. To move timers to another lawn,
+ * first collect all of them. Then stop each one here and start it there with
+ * lawn_start_as(), in the same order. They keep the order of P4. */
 bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
 
 /* Starts or restarts a timer with a given TTL and deadline, as if it had been
  * started with ttl at time deadline - ttl. The deadline is not rounded to the
  * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
- * If the deadline is in the past, the timer fires in the next mow. In a
- * callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6]. A deadline
- * before the mowed time, see below, counts as that time.
+ * In a callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6].
+ * Otherwise a timer with such a deadline fires in the next mow, and a deadline
+ * before the mowed time counts as the mowed time. The mowed time is the time up
+ * to which mows have processed the index: options.now in a new lawn, later a
+ * time between the deadline of the last timer that fired and lawn_now().
  *
- * The mowed time is the time up to which mows have processed the index. In a
- * new lawn it is options.now; later it is between the deadline of the last
- * timer that fired and lawn_now(). So to load overdue timers with their
- * deadlines, and thus in their order, set options.now to the earliest deadline
- * and create the lawn. Then call lawn_set_now() with the current time, and
- * start the timers.
+ * So to load overdue timers in the order of their deadlines, create a lawn with
+ * options.now set to the earliest deadline, call lawn_set_now() with the
+ * current time, and start the timers.
  *
- * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the deadline is
- * later than the one that lawn_start() would set, and usually (c) if a timer of
- * this TTL with a later deadline is running.
+ * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if lawn_start() with
+ * this TTL would set an earlier deadline, and usually (c) if a timer of this
+ * TTL with a later deadline is running.
  *
  * Exception to P4: the timer may fire before a timer with the same TTL and
- * deadline that was started earlier. Except in case (c), this happens only if
- * the time of the lawn has changed between the two starts. */
+ * deadline that was started earlier. This happens only in case (c), or if the
+ * time of the lawn has changed between the two starts. */
 void lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                    uint64_t deadline);
 
 /* Relinks a running timer after its memory was moved, for example by realloc().
  * Call it after each move, before any other call on the lawn and before another
  * timer of the lawn is moved. The old memory is not read. Does nothing for an
- * idle timer, which needs no such call. O(1). */
+ * idle timer. O(1). */
 void lawn_moved(struct lawn *lawn, struct lawn_timer *timer);
 
 /* STATISTICS AND CHECKS */

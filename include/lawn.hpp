@@ -20,8 +20,8 @@
  * LIFETIME
  *
  * The destructor of a timer stops it. A timer can be neither copied nor moved.
- * A lawn can be moved while timers are running on it. Destroying a lawn makes
- * its timers idle, in O(timers); they must not be started again.
+ * A lawn can be moved while timers are running on it. Its destructor makes all
+ * timers idle, in O(timers); do not start these timers again.
  *
  * CALLBACKS
  *
@@ -36,8 +36,8 @@
  * Sizes are those on 64-bit machines with libstdc++. A timer<> takes 72 bytes.
  * It stores its callable in a std::function, which allocates no memory for a
  * small callable like [this] { ... }. A timer<F> stores a callable of type F
- * directly; it takes 40 bytes plus the size of F, rounded up to a multiple of
- * 8, or of the alignment of F if that is larger. The compiler deduces F:
+ * directly: 40 bytes plus sizeof(F), rounded up to a multiple of 8 or of
+ * alignof(F), if that is larger. The compiler deduces F:
  *
  *     lawnpp::timer t(lawn, [&] { ... });
  */
@@ -56,10 +56,10 @@
 
 namespace lawnpp
 {
-/* Convert a std::chrono::duration to ticks. Unit is the duration type of one
- * tick, for example std::chrono::milliseconds. Return 0 if the duration is
- * negative, LAWN_NEVER if it is too long. ttl_of() rounds up, for TTLs and
- * deadlines, so that no timer fires early; time_of() rounds down, for the
+/* ttl_of() and time_of() return a std::chrono::duration as a number of ticks: 0
+ * if it is negative, LAWN_NEVER if it is too long. Unit is the duration type of
+ * one tick, for example std::chrono::milliseconds. ttl_of() rounds up, for TTLs
+ * and deadlines, so that no timer fires early; time_of() rounds down, for the
  * current time. O(1). */
 template <class Unit, bool up = true, class D>
 constexpr uint64_t

@@ -11,8 +11,8 @@
  * GLib may wait for whole milliseconds: timers then fire up to one millisecond
  * late.
  *
- * Timers also fire in a nested main loop, unless a callback of their lawn_loop
- * runs the nested loop. Link with -llawn_glib -llawn -lglib-2.0.
+ * Timers also fire in a nested main loop, unless it runs in a callback of their
+ * lawn_loop. Link with -llawn_glib -llawn -lglib-2.0.
  */
 #ifndef LAWN_GLIB_H
 #define LAWN_GLIB_H

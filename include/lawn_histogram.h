@@ -1,7 +1,7 @@
 /* lawn_histogram.h - a histogram of uint64_t values, accurate to 3.2 %.
  *
  * The buckets are log-linear: each power of two is divided into 32 equal
- * buckets, and each value below 32 has its own bucket. A lawn_loop records in a
+ * buckets, and each value below 32 has its own. A lawn_loop records in a
  * histogram how late its timers fire.
  */
 #ifndef LAWN_HISTOGRAM_H
@@ -32,11 +32,11 @@ void lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value);
 void lawn_histogram_merge(struct lawn_histogram *histogram,
                           const struct lawn_histogram *other);
 
-/* Returns a percentile: the smallest value v such that at least parts / 100,000
- * of the values are <= v, rounded up to the end of its bucket but not above
- * max. parts is 50000 for the median and 99900 for the 99.9th percentile; 0
- * counts as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is
- * empty. O(buckets). */
+/* Returns a percentile: the end of the bucket that contains the smallest value
+ * v such that at least parts / 100,000 of the values are <= v; but at most max.
+ * parts is 50000 for the median and 99900 for the 99.9th percentile; 0 counts
+ * as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is empty.
+ * O(buckets). */
 uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
                            unsigned parts);
 

@@ -26,8 +26,8 @@
  *     or lawn_sdevent.h;
  *   - a file descriptor: wait for lawn_loop_fd() to become readable, then call
  *     lawn_loop_turn();
- *   - a wait with a time limit: call lawn_loop_turn(), and wait until the time
- *     that it returns or until another event.
+ *   - a wait with a time limit: call lawn_loop_turn(), then wait for other
+ *     events, at most until the time that it returned.
  *
  * ADAPTERS
  *
@@ -38,78 +38,67 @@
  * Call them on the thread that runs the host. The host may be stopped and run
  * again.
  *
- * A single event of the host, the wake-up, serves all timers of the loop [L2].
- * It is active only while a timer of the loop is running, so it does not keep
- * an idle host running. How late timers fire depends on the host. libuv,
- * libevent, libev and GLib do not count the time while the machine is
- * suspended. In these hosts, timers of a loop with the clock LAWN_LOOP_BOOTTIME
- * may be late by the duration of a suspension, unless the program calls
- * lawn_loop_turn() after it. If this matters, use no adapter: create the loop
- * with lawn_loop_new() and watch its lawn_loop_fd().
+ * The host wakes the loop by a single event, the wake-up [L2], which is active
+ * only while a timer of the loop is running. So a host without other events can
+ * end.
+ *
+ * libuv, libevent, libev and GLib do not count the time while the machine is
+ * suspended. There, a loop with the clock LAWN_LOOP_BOOTTIME may wake late by
+ * the duration of a suspension. To prevent that, call lawn_loop_turn() after
+ * each suspension; or use lawn_loop_new() and watch its lawn_loop_fd(), without
+ * an adapter.
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
- * clock set in the options must count nanoseconds; the option arm is ignored,
- * because the adapter sets the wake-up; the allocator serves the loop but not
+ * clock set in the options must count nanoseconds. The option arm is ignored,
+ * because the adapter sets the wake-up. The allocator serves the loop but not
  * the adapter. Errors are those of lawn_loop_new() and those listed in the
  * header of the adapter. lawn_X_free() accepts NULL.
  *
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. Each start with a TTL
- * reads the clock, so the TTL counts from the call. Reading takes 20 ns on most
- * machines. To avoid it, pass lawn_loop_now() plus the TTL to
- * lawn_loop_start_at().
+ * reads the clock, so the TTL counts from the call. To avoid reading it, pass
+ * lawn_loop_now() plus the TTL to lawn_loop_start_at().
  *
  * While the machine is suspended, CLOCK_MONOTONIC stops. With
- * LAWN_LOOP_BOOTTIME the suspension counts, and the next turn fires the
- * timers that became due. If a clock runs backward, the loop's time does not
- * change until the clock has caught up. If it jumps forward, all timers that it
- * passes become due.
- *
- * To test without waiting, use a clock that returns a variable, and set it to
- * lawn_loop_next().
+ * LAWN_LOOP_BOOTTIME, the next turn fires the timers that became due meanwhile.
  *
  * PROMISES
  *
- * P1 to P6, P9 and P10 of lawn.h apply, except that a periodic timer fires many
- * times per start (P3), is running while its callback runs (P6), and with
- * LAWN_LOOP_CATCH_UP may be due after a turn (P2). In addition:
+ * P1 to P6, P9 and P10 of lawn.h apply. Exceptions for periodic timers: they
+ * fire many times per start (P3) and are running while their callback runs
+ * (P6); with LAWN_LOOP_CATCH_UP, they may be due after a turn (P2). In
+ * addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
- *       lawn_loop_fd()) is set for the earliest deadline or an earlier time;
- *       the loop sets another one only after this wake-up has occurred or is
- *       overdue, or after a start of a timer with a deadline before it.
+ *       lawn_loop_fd()) is set for the earliest deadline or an earlier time.
+ *       The loop sets another one only if this wake-up has occurred or is
+ *       overdue, or if a timer with an earlier deadline is started.
  *   L3  Budget: a turn ends after the callback that used up the budget of
- *       timers or of time; the remaining due timers fire first in the next
+ *       timers or of time. The remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
  *       n-th period (n = 0, 1, ...) is due exactly at first + n * period,
- *       however late earlier callbacks ran; first is the argument of
- *       lawn_loop_every_at(), or one period after the call of
- *       lawn_loop_every().
+ *       however late earlier callbacks ran. first is the argument of
+ *       lawn_loop_every_at(); for lawn_loop_every(), it is the time of the call
+ *       plus one period.
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
- *       once, for the last of them, and counts the others as missed;
+ *       once, for the last of them, and counts the others as missed.
  *       LAWN_LOOP_CATCH_UP fires once for each of them, at most one per turn.
  *   L6  Fixed delay: with LAWN_LOOP_DELAY the period counts from the return of
  *       the callback.
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
  *       if its own callback stopped it.
- *   L8  Lateness: the histogram contains one value for each call of a callback:
- *       the time since the timer was due, or, if periods were skipped, since
- *       the first of them was due.
+ *   L8  Lateness: for each call of a callback, the histogram contains the time
+ *       since the timer was due. If periods were skipped, this is the time
+ *       since the first of them was due.
  *
- * When no timer is running any more, an adapter cancels its wake-up. The
- * descriptor of lawn_loop_fd() may still become readable, but only once.
- *
- * If a LAWN_LOOP_CATCH_UP timer fires and its next period is overdue, too, the
- * timer waits for the next turn [L5]. The time of that period is past, so the
- * timer gets a substitute deadline: one tick after the value of lawn_loop_now()
- * at the start of the callback. The substitute decides the order of firing
- * [P4]; lawn_loop_deadline() returns it. When that period fires, due of struct
- * lawn_loop_timer has its exact time. When the turn ends, the first 16 such
- * timers get the deadline lawn_loop_now(). So these timers fire in the next
- * turn even if the clock does not advance; the others wait until it advances.
+ * While a LAWN_LOOP_CATCH_UP timer waits for the next turn with an overdue
+ * period [L5], it has a substitute deadline near lawn_loop_now(), which decides
+ * the order of firing [P4]. lawn_loop_deadline() returns the substitute; due of
+ * struct lawn_loop_timer has the exact time. If more than 16 timers catch up in
+ * a turn, the others fire only after the clock has advanced.
  *
  * THREADS
  *
@@ -138,11 +127,8 @@ struct lawn_loop_timer;
 
 /* Callback of a timer. A timer that fires once is idle: the callback may start
  * it again or free it. A periodic timer is already running for its next period:
- * stop it before freeing it. With LAWN_LOOP_DELAY, its deadline is set again
- * when the callback returns [L6]. The callback may start and stop any timer of
- * the loop, and watch and unwatch descriptors. In a callback of a timer or a
- * watcher, lawn_loop_run() and lawn_loop_free() do nothing; in a callback of a
- * timer, lawn_loop_turn() does nothing. */
+ * stop it before freeing it. The callback may start and stop any timer of the
+ * loop, and watch and unwatch descriptors. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
@@ -178,11 +164,10 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
- * previous one. The second argument is the time on the loop's clock at which
- * the host must call lawn_loop_woken(). A time in the past means at once;
- * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
- * if the wake-up must change [L2]: at the end of a turn; or outside of a turn,
- * when a timer with an earlier deadline than the wake-up is started, or when
+ * previous one. when is the time on the loop's clock at which the host must
+ * call lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means
+ * that no wake-up is needed. The loop calls this function only if the wake-up
+ * must change [L2]: at the end of a turn, by a start outside of a turn, or when
  * the last running timer is stopped. Of the functions of this loop, the
  * callback may call only lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
@@ -249,10 +234,10 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
  * argument first of lawn_loop_every_at(). A period of 0 counts as one tick.
  * O(1) in the worst case.
  *
- * If first <= lawn_loop_now(), a timer with LAWN_LOOP_DELAY is due at the next
- * tick. A timer with a fixed rate is due at once, or at the next tick if a
- * callback makes this call; periods from first to lawn_loop_now() are overdue
- * [L5]. */
+ * If first <= lawn_loop_now(), a timer with a fixed rate is due at once, or at
+ * the next tick if a callback makes this call. Its periods from first to
+ * lawn_loop_now() are overdue [L5]. A timer with LAWN_LOOP_DELAY is due at the
+ * next tick. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -279,9 +264,9 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
  * that of lawn_mow() and lawn_next(); the clock is read after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
-/* For adapters. Like lawn_loop_turn(), but always sets a new wake-up if a timer
+/* For adapters: like lawn_loop_turn(), but always sets a new wake-up if a timer
  * is running. Call it when the wake-up occurred, even if that was too early.
- * Returns as lawn_loop_turn() does. The cost is the same. */
+ * Returns the same as lawn_loop_turn(). The cost is the same. */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
 /* Returns the arm_context of the options. O(1). */
@@ -317,11 +302,12 @@ struct lawn_histogram *lawn_loop_lateness(struct lawn_loop *loop);
  * of the loop). */
 bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
-/* Returns a timerfd, which is readable when a turn is due; or an error: -EINVAL
- * if the options set clock or arm, -ENOSYS if the system has no
- * timerfd_create(2), or the -errno of that call; then nothing changes. O(1).
- * Wait for it in any event loop; do not read or close it. A turn after which no
- * timer is due makes it unreadable. */
+/* Returns a timerfd, which is readable when a turn is due, until a turn leaves
+ * no due timer. On failure nothing changes, and the result is -EINVAL if the
+ * options set clock or arm, -ENOSYS if the system has no timerfd_create(2), or
+ * the -errno of that call. O(1). Wait for the descriptor in any event loop; do
+ * not read or close it. It may become readable once after the last running
+ * timer was stopped. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP
@@ -334,11 +320,11 @@ enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 struct lawn_loop_watcher;
 
 /* Callback of a watched descriptor. ready contains the watched events for which
- * the descriptor is ready. If there is an error, or both directions are closed,
- * ready contains LAWN_LOOP_HANGUP and all watched events.
- * At the end of the input, ready contains LAWN_LOOP_READ, if it is watched, and
- * read() returns 0. The callback may watch and unwatch any descriptor, free any
- * watcher that is not in use, and start and stop timers. */
+ * the descriptor is ready. The end of the input counts as LAWN_LOOP_READ:
+ * read() returns 0. After an error, or if both directions are closed, ready
+ * contains LAWN_LOOP_HANGUP and all watched events. The callback may watch and
+ * unwatch any descriptor, free any watcher that is not in use, and start and
+ * stop timers. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watcher *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
@@ -372,19 +358,15 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
  * watcher in use remains. A round waits for events, calls the callbacks of up
  * to 64 ready descriptors, then runs a turn. Returns 0 or an error: -EDEADLK in
  * a callback, or an error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or
- * epoll_wait(2). After an error of epoll_wait(2), callbacks of earlier rounds
- * have run; after any other error, none has. Blocks while there is nothing to
- * do; each round costs as much as lawn_loop_once().
- *
- * Descriptors are handled before timers. So if data has arrived on a
- * connection, the callback can restart the connection's timer before that timer
- * fires. */
+ * epoll_wait(2). Before an error of epoll_wait(2), callbacks of earlier rounds
+ * may have run; before other errors, none has. Blocks while there is nothing to
+ * do; each round costs as much as lawn_loop_once(). */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If wait is true, waits until a
  * descriptor is ready or a timer is due. Returns the number of callbacks
- * called, or an error of lawn_loop_run(); then no callback was called. The
- * number may be 0, for example after a signal. The cost is that of
+ * called, which may be 0, for example after a signal. On failure returns an
+ * error of lawn_loop_run(); no callback was called. The cost is that of
  * epoll_wait(2) and lawn_loop_turn(), plus O(1) for each ready descriptor. */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 

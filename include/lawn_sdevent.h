@@ -1,8 +1,8 @@
 /* lawn_sdevent.h - a lawn_loop in systemd's sd-event.
  *
- * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3).
- * In sd-event, the wake-up is a time source with normal priority and an
- * accuracy of one microsecond; sd-event's default is 250 ms.
+ * Rules of all adapters: see ADAPTERS in lawn_loop.h or lawn_loop(3). In
+ * sd-event, the wake-up is a time source with normal priority. Its accuracy is
+ * one microsecond instead of sd-event's default of 250 ms.
  *
  *     sd_event *event;
  *     struct lawn_loop *loop;

@@ -1,10 +1,8 @@
 /* lawn_store.h - timers by id, with a payload.
  *
- * A store owns its timers. Each timer has an id and a payload, which are byte
- * strings that the store copies. When the timer is due, the store passes both
- * to a callback. Time, TTLs and mows are as in lawn.h: a store contains a lawn.
- * If you can embed timers in your objects and have a pointer when you stop one,
- * use lawn.h instead: it needs neither a table of ids nor copies.
+ * A store owns its timers. Each has an id and a payload, two byte strings that
+ * the store copies. When a timer is due, the store passes both to a callback.
+ * Time, TTLs and mows are as in lawn.h: a store contains a lawn.
  *
  *     #include <lawn_store.h>
  *     #include <stdio.h>
@@ -25,54 +23,52 @@
  *
  * An id has 0 to LAWN_STORE_ID_MAX arbitrary bytes. To use a 64-bit integer as
  * id, pass its address and sizeof(uint64_t); a string with the same 8 bytes is
- * the same id. Ids of 8 bytes are hashed and compared as one word. A hash
- * table, called the table, maps ids to timers.
+ * the same id. A hash table, called the table, maps ids to timers.
  *
  * PAYLOADS
  *
- * A payload has 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. The store returns
- * a pointer to its own copy. It is aligned to 8 bytes, so a payload may be a
- * struct.
+ * A payload has 0 to LAWN_STORE_PAYLOAD_MAX arbitrary bytes. The store's copy
+ * is aligned to 8 bytes, so a payload may be a struct.
  *
  * PROMISES
  *
- * P1 to P6 and P9 of lawn.h apply to the timers of a store, with the exceptions
- * to P2 and P6 that lawn_store_mow() describes. In addition:
+ * P1 to P6 and P9 of lawn.h apply to the timers of a store; lawn_store_mow()
+ * describes exceptions to P2 and P6. In addition:
  *   S1  Unique ids: an id has at most one timer.
- *   S2  All or nothing: a call that fails changes nothing, except that it may
- *       free unused memory, that lawn_store_reserve() may leave the table
- *       larger than before, and that lawn_store_load() may replace the store's
- *       lawn (see lawn_store_lawn()).
- *   S3  Callbacks: a callback may call any function of the store with any id;
- *       the timer that fires is already removed, and the data passed to the
+ *   S2  All or nothing: a call that fails changes nothing. Exceptions: it may
+ *       free unused memory; lawn_store_reserve() may leave the table larger
+ *       than before; lawn_store_load() may replace the store's lawn, see
+ *       lawn_store_lawn().
+ *   S3  Callbacks: a callback may call any function of the store with any id.
+ *       The timer that fires is already removed. The data passed to the
  *       callback remains valid until the callback returns.
  *   S4  Returned data: the id and payload pointers that lawn_store_get(),
  *       lawn_store_next_timer() and lawn_store_iterate() return remain valid
- *       until the timer with this id is started again, updated, stopped or
- *       popped, or fires, or the store is cleared or freed; lawn_store_touch()
- *       does not invalidate them; they may be passed to any function of the
- *       store, even to one that invalidates them.
+ *       until the timer is started again, updated, stopped or popped, until it
+ *       fires, or until the store is cleared or freed. A touch does not
+ *       invalidate them. They may be passed to any function of the store, even
+ *       to one that invalidates them.
  *   S5  Cost: starting, stopping, getting, updating and touching a timer take
  *       O(1) plus O(bytes of the id and the payload), on average over the
- *       random hash key and regardless of the number of TTLs; such a call
+ *       random hash key and regardless of the number of TTLs. Such a call
  *       splits or merges at most one bucket of the table.
  *   S6  Hash flooding: each store hashes ids with SipHash-1-3 and its own
- *       random key, unless the options set the key; so an attacker who does not
+ *       random key, unless the options set the key. So an attacker who does not
  *       know the key cannot choose ids that make any call slower.
  *   S7  Memory: timers are stored in blocks of up to 64 KiB, large payloads in
- *       blocks of their own; a block is freed as soon as it contains no timer,
- *       except that the store keeps one empty block; timers share a block only
+ *       blocks of their own. A block is freed as soon as it contains no timer,
+ *       except that the store keeps one empty block. Timers share a block only
  *       if their TTLs were within a factor of 16 when their memory was
  *       allocated.
  *   S8  Iteration: a timer that exists from the first call of an iteration to
  *       the last is returned exactly once, regardless of changes to other
  *       timers.
  *   S9  Snapshots: a snapshot can be loaded on any machine and restores
- *       identical contents; input that is not a complete snapshot loads no
+ *       identical contents. Input that is not a complete snapshot loads no
  *       timer and fails with an error that names the cause.
  *
- * The start that creates a timer allocates its memory [S7]. A later start with
- * the same id uses this memory if the payload fits.
+ * A start with a new id allocates memory. A start with an existing id uses the
+ * memory of its timer if the payload fits.
  *
  * THREADS
  *
@@ -80,8 +76,8 @@
  *
  * ERRORS
  *
- * Functions that return int return 0, or a negative error: -errno or a value of
- * enum lawn_store_error. lawn_store_strerror() describes it.
+ * Functions that return int return 0 or a negative error: -errno or a value of
+ * enum lawn_store_error.
  */
 #ifndef LAWN_STORE_H
 #define LAWN_STORE_H
@@ -103,7 +99,7 @@ struct lawn_store;
 /* Options of a new store. Zero in a field selects its default. */
 struct lawn_store_options {
     /* Options of the store's lawn. Their allocator provides all memory of the
-     * store; by default mmap() for blocks of at least 16 KiB, malloc() for
+     * store; default: mmap() for blocks of at least 16 KiB, malloc() for
      * smaller ones. */
     struct lawn_options lawn;
 
@@ -127,9 +123,8 @@ struct lawn_store_timer {
     const void *payload; /* aligned to 8 bytes; never NULL */
     size_t payload_size;
     uint64_t deadline;
-    uint64_t ttl; /* TTL of the last start or touch, at least 1; if a deadline
-                     was given instead, the deadline minus the time of that
-                     call */
+    uint64_t ttl; /* TTL of the last start or touch, at least 1; if that call
+                     passed a deadline: the deadline minus the time then */
 };
 
 /* Errors that have no errno. */
@@ -153,9 +148,9 @@ enum lawn_store_error {
 struct lawn_store *lawn_store_new(const struct lawn_store_options *options);
 
 /* Frees a store with all its timers, without firing them. store may be NULL.
- * O(memory of the store). In a callback, the timers are removed at once, and
- * the store is freed when the outermost lawn_store_mow() returns. Do not use
- * the store after this call. */
+ * O(memory of the store). Do not use the store after this call. In a callback,
+ * the timers are removed at once, and the store is freed when the outermost
+ * lawn_store_mow() returns. */
 void lawn_store_free(struct lawn_store *store);
 
 /* STARTING AND STOPPING */
@@ -167,10 +162,10 @@ void lawn_store_free(struct lawn_store *store);
 #define LAWN_STORE_PRESENT 2u
 #define LAWN_STORE_AT 4u
 
-/* Starts a timer with a copy of the payload. Its deadline is that of
- * lawn_start(). A timer with the same id is replaced. how is 0 or a combination
- * of the flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each
- * other. Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
+/* Starts a timer with a copy of the payload, and replaces a timer with the same
+ * id. Its deadline is that of lawn_start(). how is 0 or a combination of the
+ * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
+ * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
  * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT
  * because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM. On
  * failure nothing changes [S2]. O(id_size + payload_size) on average [S5]. */
@@ -190,8 +185,8 @@ bool lawn_store_get(const struct lawn_store *store, const void *id,
 
 /* Like lawn_next_timer(), but always finds a timer with the earliest deadline.
  * out may be NULL. Returns true and fills *out if the store contains timers
- * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store;
- * to evict it, pass its id to lawn_store_stop(). */
+ * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store.
+ */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -213,41 +208,38 @@ bool lawn_store_touch_at(struct lawn_store *store, const void *id,
 
 /* MOWING */
 
-/* Callback of lawn_store_mow() for a timer that fires; arg is the argument of
- * lawn_store_mow(). The timer is already removed from the store; *timer remains
- * valid until the callback returns [S3]. The callback may start it again, with
- * timer->id and timer->payload.
+/* Callback of lawn_store_mow() for a timer that fires; arg is that of
+ * lawn_store_mow(). The callback may start the timer again, with timer->id and
+ * timer->payload [S3].
  *
- * If that start fails, the timer is lost. The limit on memory can cause this,
- * because the store frees the memory of the timer only after the callback has
- * returned. To prevent it, keep lawn_store_bytes() below max_bytes by at least
+ * If that start fails, the timer is lost. The memory of the timer is freed only
+ * after the callback; so keep lawn_store_bytes() below max_bytes by at least
  * the size of the payload plus several blocks of 64 KiB. */
 typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
                                 void *arg);
 
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, like lawn_mow(). Returns the number of timers that this call fired.
- * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), the
- * call does not end at the limit of P8. The cost is that of one or more calls
- * of lawn_mow(), plus that of lawn_store_stop() for each timer fired.
+ * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), this
+ * function continues at the limit of P8. The cost is that of as many calls of
+ * lawn_mow() as necessary, plus that of lawn_store_stop() for each timer fired.
  *
- * Unlike lawn_mow(), it may be called in a callback: the inner call fires
+ * Unlike lawn_mow(), it may be called in a callback. The inner call fires
  * timers with a deadline <= its own now. Exception to P6: these include timers
  * that callbacks of the outer call have started.
  *
  * Exception to P2 and P6: at the last tick, a timer that a callback starts is
- * due at once and may fire in the current mow. Nevertheless the mow ends: it
- * fires at most as many timers as the store contained when it began, and due
- * timers may remain. */
+ * due at once and may fire in the current mow. The mow fires at most as many
+ * timers as the store contained when it began; so it ends, but due timers may
+ * remain. */
 size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
  * without a callback. out may be NULL. Returns true and fills *out if there was
  * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). The cost is that of lawn_store_stop() and of one or more
- * calls of lawn_mow() with a budget of 1: a call that reaches its limit [P8]
- * without firing a timer is repeated. */
+ * lawn_store_free(). The cost is that of lawn_store_mow() with a budget of 1.
+ */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
@@ -265,8 +257,9 @@ uint64_t lawn_store_count(const struct lawn_store *store);
 size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
- * lawn_store_clear() replaces the lawn; a failed load or one of overdue timers
- * may. That resets its counters and invalidates the pointer. */
+ * lawn_store_clear() replaces the lawn; lawn_store_load() may replace it if the
+ * load fails or timers are overdue. Then the counters are reset and the pointer
+ * is invalid. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor
@@ -280,10 +273,10 @@ const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 bool lawn_store_iterate(const struct lawn_store *store, uint64_t *cursor,
                         struct lawn_store_timer *out);
 
-/* Grows the table for the given number of timers. From then on the table does
- * not shrink below this size; 0 removes this minimum. Returns 0, -ENOSPC or
- * -ENOMEM. On failure the table may remain somewhat larger than before.
- * O(timers + size of the table). */
+/* Grows the table for the given number of timers, and prevents it from
+ * shrinking below this size; 0 removes this minimum. Returns 0, -ENOSPC or
+ * -ENOMEM; for the state after a failure see [S2]. O(timers + size of the
+ * table). */
 int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 
 /* Sets max_timers and max_bytes of the options; 0 means no limit. O(1).
@@ -298,8 +291,7 @@ void lawn_store_clear(struct lawn_store *store);
 /* SNAPSHOTS
  *
  * A snapshot contains the ids, payloads, deadlines and TTLs of all timers.
- * docs/SNAPSHOT.md describes its format. To load deadlines after a reboot or on
- * another machine, use a clock like CLOCK_REALTIME. */
+ * docs/SNAPSHOT.md describes its format. */
 
 /* Callback that writes size bytes. Returns 0, or a negative error, which ends
  * the save. */
@@ -320,8 +312,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * store. Reads no further than the end of the snapshot. Does not change the
  * time: set it before. Returns 0, -ENOTEMPTY if the store contains timers, a
  * value from LAWN_STORE_NOT_A_SNAPSHOT to LAWN_STORE_INCONSISTENT, -ENOMEM,
- * -ENOSPC, or the error of read. On
- * failure nothing changes [S2]. O(timers + their bytes + memory of the store).
+ * -ENOSPC, or the error of read. On failure nothing changes [S2]. O(timers +
+ * their bytes + memory of the store).
  *
  * The memory used is proportional to the bytes read, regardless of the sizes
  * stated in the input. Buffers do not count toward the memory limit. The timers
@@ -329,8 +321,8 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception to S9: a load in a callback gives all overdue timers the
- * deadline lawn_store_now() + 1 [P6]; of these timers, only those with the same
- * TTL and the same deadline in the snapshot keep their order. */
+ * deadline lawn_store_now() + 1 [P6]. Of these, only timers with equal TTLs and
+ * equal deadlines in the snapshot keep their order. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 
@@ -341,13 +333,13 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
  * and, if permitted, the owner and group do not change. A symbolic link is
  * replaced.
  *
- * Return 0, an error of lawn_store_save() or lawn_store_load(), -EFAULT if path
- * is NULL, or the -errno of a system call. lawn_store_save_file() can also
- * return -EISDIR if path is a directory, and LAWN_STORE_NOT_A_FILE if it is a
- * device, a pipe or a socket. lawn_store_load_file() can also return
+ * Each returns 0, an error of lawn_store_save() or lawn_store_load(), -EFAULT
+ * if path is NULL, or the -errno of a system call. lawn_store_save_file() can
+ * also return -EISDIR if path is a directory, and LAWN_STORE_NOT_A_FILE if it
+ * is a device, a pipe or a socket. lawn_store_load_file() can also return
  * LAWN_STORE_TRAILING. If saving fails, the temporary file is removed and path
- * is unchanged; but if only flushing the directory failed, path is the new
- * file. If loading fails, nothing changes [S2]. The cost is that of
+ * is unchanged. Exception: if only flushing the directory failed, path is the
+ * new file. If loading fails, nothing changes [S2]. The cost is that of
  * lawn_store_save() or lawn_store_load(), plus input and output; saving waits
  * until the disk has the data. */
 int lawn_store_save_file(struct lawn_store *store, const char *path);

@@ -23,10 +23,12 @@
  * completions. The time until the wake-up counts from the submission: if the
  * entry remains in the queue for 1 ms, the timer fires 1 ms late. If the queue
  * is full, the adapter submits all entries in it, including those of the
- * caller. Therefore do not start or stop timers or run turns between
- * io_uring_get_sqe() and the preparation of the entry. Do not do so between the
- * entries of a chain (IOSQE_IO_LINK) either: the adapter's entry would become
- * part of the chain.
+ * caller.
+ *
+ * So do not start or stop timers or run turns in two places: between
+ * io_uring_get_sqe() and the preparation of the entry, which might be submitted
+ * too early; and between the entries of a chain (IOSQE_IO_LINK), because the
+ * adapter's entry would become part of it.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with
  * -llawn_uring -llawn -luring.
@@ -59,24 +61,23 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * Returns true if the completion belongs to the loop; if it was the wake-up,
  * due timers have fired. Otherwise returns false. If loop is NULL, returns true
  * if the completion belongs to any loop, including a freed one. The cost is
- * that of lawn_loop_turn(). Each call also repeats a request that failed
- * because the queue was full and the kernel accepted no entries.
+ * that of lawn_loop_turn(). Each call also repeats a request of the adapter
+ * that failed because the queue was full.
  *
- * If res of a completion that belongs to the loop is an error other than
- * -ETIME, -ECANCELED, -ENOENT and -EALREADY, the kernel refused the wake-up:
- * for example -EACCES if the ring has restrictions, -EINVAL if the kernel is
- * too old. The adapter does not repeat the request: the caller must call
- * lawn_loop_turn() when timers are due. A start with a deadline earlier than
- * the refused wake-up makes another request. */
+ * If a completion of the loop has a res that is negative and not -ETIME,
+ * -ECANCELED, -ENOENT or -EALREADY, the kernel refused the wake-up: for example
+ * -EACCES if the ring has restrictions, -EINVAL if the kernel is too old. Then
+ * the caller must call lawn_loop_turn() when timers are due, because the
+ * adapter does not repeat the request. A start with an earlier deadline than
+ * the refused wake-up makes another one. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
-/* Frees a loop created by lawn_uring_new(). If a timeout is in flight, cancels
- * it: submits a request, and with it all entries of the submission queue.
- * Returns as lawn_loop_free() does. The cost is that of lawn_loop_free() and
- * io_uring_submit(3), plus the wait until the kernel has taken the entries.
- * After a cancellation, up to three completions of the freed loop follow;
- * lawn_uring_handle() with a loop of NULL returns true for them. Free the loop
- * before io_uring_queue_exit(). */
+/* Frees a loop created by lawn_uring_new(). Cancels a timeout in flight; this
+ * submits all entries of the submission queue. Returns as lawn_loop_free()
+ * does. The cost is that of lawn_loop_free() and io_uring_submit(3), plus the
+ * wait until the kernel has taken the entries. After a cancellation, up to
+ * three completions of the freed loop follow; lawn_uring_handle() with a loop
+ * of NULL returns true for them. Free the loop before io_uring_queue_exit(). */
 bool lawn_uring_free(struct lawn_loop *loop);
 
 #ifdef __cplusplus

@@ -1,13 +1,12 @@
 /* lawn_workers.h - timers shared by many threads, with a lawn per thread.
  *
- * A set is a group of workers, which are threads that fire the timers of the
- * set. Workers own shards. A shard is a lawn (see lawn.h) with a mailbox;
- * only its owner accesses the lawn. Any thread may start and stop a timer. On
- * the worker that owns the timer, such a call changes the lawn. On any other
- * thread, a stop marks the timer with a compare-and-swap, and a start posts a
- * message to the mailbox. A restart that does not make the deadline earlier
- * usually needs no message, only a compare-and-swap. The owner runs the
- * callback. In a turn, a worker takes messages and fires due timers, see
+ * A set is a group of workers: threads that fire the timers of the set. A
+ * worker owns shards. A shard is a lawn (see lawn.h) with a mailbox; only its
+ * owner accesses the lawn. Each timer is assigned to a shard; the owner of this
+ * shard is the timer's worker and runs its callback. Any thread may start and
+ * stop a timer. On the timer's worker, this changes the lawn. On any other
+ * thread, a stop marks the timer, and a start posts a message to the mailbox if
+ * necessary. In a turn, a worker takes messages and fires due timers, see
  * lawn_worker_turn().
  *
  *     #include <lawn_workers.h>
@@ -38,44 +37,39 @@
  * WORKER THREADS
  *
  * lawn_workers_add() creates a thread. lawn_workers_attach() makes the calling
- * thread a worker, which then calls lawn_worker_run(), or calls
- * lawn_worker_turn() in each iteration of an event loop that also waits for
- * lawn_worker_fd().
+ * thread a worker. That thread then calls lawn_worker_run(); or it has an event
+ * loop that also waits for lawn_worker_fd(), and calls lawn_worker_turn() in
+ * each iteration.
  *
  * ROUTING
  *
  * Routing by owner (default) assigns a started timer to a worker as follows:
- *   - A timer that is running or firing stays on its worker. After a stop by
- *     another thread, it stays there until its old deadline.
+ *   - A timer that is running or firing stays on its worker. If another thread
+ *     has stopped it, it stays there until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
  *     thread is not a worker, the timer returns to its previous worker; for a
  *     first start the workers are chosen cyclically.
  *
  * lawn_workers_start_on() assigns the timer to the given worker instead.
  *
- * Routing by TTL, as in the paper "Timer Lawn": all timers with the same TTL
- * are assigned to the same worker.
- *
- * When workers are added or removed, whole shards move from thread to thread.
+ * Routing by TTL assigns all timers with the same TTL to the same worker.
  *
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. On the timer's worker a
- * TTL counts from lawn_worker_now(), which in a callback is the time when the
- * callback began. So a callback that takes long should call
- * lawn_worker_update() before it starts timers. On any other thread a TTL
- * counts from the clock, which the start reads.
+ * TTL counts from lawn_worker_now(), in a callback the time when it began. So a
+ * long callback should call lawn_worker_update() before it starts timers. On
+ * any other thread a TTL counts from the clock, which the start reads.
  *
  * PROMISES
  *
- * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard, and C1
- * instead of P3. There are two exceptions for timers started by threads other
- * than their worker:
- *   - Such a timer may fire in any order with other due timers, and if its
- *     message has to wait, in a later turn [C9].
- *   - Such a timer may be late by up to 1/1024 of its TTL, but only if it is
- *     overtaken: a timer started later, with any TTL, reached the lawn before
- *     it.
+ * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard; C1
+ * replaces P3. There are two exceptions for a timer that a thread other than
+ * its worker has started:
+ *   - It may fire in any order with other due timers; and in a later turn, if
+ *     its message waits in the mailbox [C9].
+ *   - It may be late by up to 1/1024 of its TTL, but only if a timer that was
+ *     started later, with any TTL, reached the lawn before it.
  *
  * In addition, C1 to C9 apply. left() is the callback that lawn_workers_close()
  * calls for each timer that is still running when the workers have ended.
@@ -83,21 +77,21 @@
  *       timer fires, is stopped, is started again, or is made idle by
  *       lawn_workers_close(), which passes it to left().
  *   C2  Result of stop: for each start, lawn_workers_stop() returns true to at
- *       most one caller, and then the timer does not fire; it returns false and
- *       has no effect if the timer is not running, if the worker has begun to
- *       fire it, or if it is being started by a thread other than its worker.
+ *       most one caller; then the timer does not fire. It returns false and has
+ *       no effect if the timer is not running, if the worker has begun to fire
+ *       it, or if it is being started by a thread other than its worker.
  *   C3  stop_sync waits: when lawn_workers_stop_sync() returns, the library
  *       does not refer to the timer, and neither its callback nor left() is
- *       running for it, except a callback or left() that made this call.
+ *       running for it, unless that callback or left() made this call.
  *   C4  One callback: at most one callback of a timer runs at a time, on the
- *       worker that owns the timer.
- *   C5  Local calls are cheap: on the worker that owns the timer, starting and
- *       stopping perform no atomic read-modify-write, lock or system call,
- *       apart from the exceptions listed below.
+ *       timer's worker.
+ *   C5  Local calls are cheap: on the timer's worker, starting and stopping
+ *       perform no atomic read-modify-write, lock or system call, apart from
+ *       the exceptions below.
  *   C6  No waiting: starting and stopping on other threads do not wait for any
- *       thread, apart from the exception listed below.
- *   C7  Wake-ups: no wake-up is lost; a burst of messages wakes a worker once;
- *       a start by another thread wakes a sleeping worker in exactly two cases:
+ *       thread, apart from the exception below.
+ *   C7  Wake-ups: no wake-up is lost. A burst of messages wakes a worker once.
+ *       A start by another thread wakes a sleeping worker in exactly two cases:
  *       (a) the start posts a message to this worker, and the timer is due
  *       before the worker would wake; (b) the timer moves from another worker
  *       to this one, whatever its deadline.
@@ -117,10 +111,9 @@
  *   - The first start after a turn reads the clock and takes messages from the
  *     worker's mailboxes, at most options.budget of them.
  *
- * Exception to C6: if only the worker of a timer has used it so far, a start or
- * stop by another thread calls membarrier(2) and examines all shards,
- * O(shards). That start or stop waits while the worker is starting or stopping
- * the timer.
+ * Exception to C6: if only its worker has used a timer so far, a start or stop
+ * by another thread calls membarrier(2) and examines all shards, O(shards). It
+ * waits while the worker is starting or stopping that timer.
  *
  * MEMORY
  *
@@ -130,21 +123,17 @@
  * TWO THREADS AND ONE TIMER
  *
  * While a thread other than the timer's worker is starting the timer, other
- * starts do nothing and return 0; their TTLs and deadlines are ignored.
- * Meanwhile lawn_workers_stop(), too, does nothing and returns false. If a
- * timer is started while its callback runs, it does not fire again before the
- * callback has returned.
+ * starts do nothing and return 0; for stops see C2. If a timer is started while
+ * its callback runs, it does not fire again before the callback has returned.
  *
  * WAITING, CANCELLATION AND FORK
  *
- * Some functions contain short waits for another thread, in which they yield
- * the processor and check again. Threads with a fixed priority above others
- * should not call these functions:
- *   - lawn_workers_stop_sync();
- *   - starts and stops, in the exception to C6;
- *   - lawn_worker_turn() and lawn_worker_run();
- *   - lawn_workers_add(), lawn_workers_remove(), lawn_workers_attach(),
- *     lawn_worker_detach(), lawn_workers_close() and lawn_workers_free().
+ * Some functions may wait briefly for another thread: they yield the processor
+ * and check again. Threads with a fixed priority above others should not call
+ * them. These functions are lawn_workers_stop_sync(), lawn_worker_turn(),
+ * lawn_worker_run(), those that add, remove, attach or detach workers,
+ * lawn_workers_close() and lawn_workers_free(); and starts and stops, in the
+ * exception to C6.
  *
  * Do not call pthread_cancel() on a worker, or on a thread that is removing a
  * worker or closing the set. Other threads may be canceled: they complete their
@@ -154,9 +143,8 @@
  *
  * WHEN TO CHOOSE SOMETHING ELSE
  *
- * If no thread uses timers of another thread, give each thread its own lawn. If
- * threads rarely use timers at the same time, one lawn behind a mutex is
- * enough: while the mutex is free, a start is as fast as through a mailbox.
+ * If threads rarely use timers at the same time, one lawn behind a mutex is
+ * enough.
  */
 #ifndef LAWN_WORKERS_H
 #define LAWN_WORKERS_H
@@ -173,11 +161,10 @@ struct lawn_workers; /* a set of workers */
 struct lawn_worker;  /* a worker */
 struct lawn_workers_timer;
 
-/* Callback of a timer, called on the worker that owns it. The timer is idle:
- * the callback may start it again, or free it if no other thread can access it.
- * lawn_last_deadline(&timer->timer) returns when it was due. Functions that
- * cannot work in a callback return an error or do nothing, except
- * lawn_workers_free(), which must not be called. */
+/* Callback of a timer, called on its worker. The timer is idle: the callback
+ * may start it again, or free it if no other thread can access it.
+ * lawn_last_deadline(&timer->timer) returns when it was due. It must not call
+ * lawn_workers_free(). */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
@@ -193,8 +180,8 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
  * All-zero bytes are an idle timer. Set fire before the first start, and change
  * it only while the timer is idle. The other fields are private. Do not copy or
  * move a timer that was ever started. It may be started on another set only
- * after its callback has returned, lawn_workers_stop_sync() has stopped it, or
- * its set was closed. */
+ * after its callback has returned, after lawn_workers_stop_sync(), or after its
+ * set was closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
@@ -219,17 +206,17 @@ enum lawn_workers_route {
 /* Options of a new set. Zero in a field selects its default. */
 struct lawn_workers_options {
     /* Options of each shard's lawn. Their allocator provides all memory of the
-     * set, and is called on any thread that adds a worker. lawn.now is
-     * ignored. */
+     * set, and is called on any thread that adds a worker. lawn.now is ignored.
+     */
     struct lawn_options lawn;
 
-    /* How the worker of a timer is selected; default LAWN_WORKERS_BY_OWNER. */
+    /* Default LAWN_WORKERS_BY_OWNER. */
     enum lawn_workers_route route;
 
-    /* With routing by TTL: the number of shards to which TTLs are distributed,
-     * and so the maximum number of workers with timers; default 16, at most
-     * LAWN_WORKERS_SHARDS_MAX. With routing by owner it has no effect: each
-     * worker has one shard, plus those taken over from removed workers. */
+    /* Routing by TTL distributes TTLs to this number of shards, so at most as
+     * many workers have timers; default 16, at most LAWN_WORKERS_SHARDS_MAX.
+     * With routing by owner it has no effect: each worker has one shard, plus
+     * those taken over from removed workers. */
     unsigned shards;
 
     /* Maximum number of messages that a turn takes before it fires timers, and
@@ -237,9 +224,8 @@ struct lawn_workers_options {
     size_t budget;
 
     /* The clock; default CLOCK_MONOTONIC. It is called on all threads and must
-     * not run backward. If it is set, a sleeping worker does not notice that a
-     * deadline has been reached: call lawn_workers_wake() after the clock
-     * advanced. */
+     * not run backward. While a worker sleeps, it does not read a clock that is
+     * set here: call lawn_workers_wake() after the clock advanced. */
     uint64_t (*clock)(void *context);
     void *clock_context;
 };
@@ -249,8 +235,8 @@ struct lawn_workers_counters {
     unsigned workers;   /* current workers of the set; always 1 in the result of
                            lawn_workers_stats_of() */
     unsigned shards;    /* shards, including those of removed workers */
-    uint64_t held;      /* timers on the lawns, including those that another
-                         thread stopped and that are not yet unlinked */
+    uint64_t held;      /* timers on the lawns, including those stopped by
+                           another thread and not yet unlinked */
     uint64_t fires;     /* callbacks called */
     uint64_t messages;  /* messages taken from mailboxes: starts, and requests
                            of lawn_workers_stop_sync() */
@@ -259,8 +245,8 @@ struct lawn_workers_counters {
     uint64_t late_most; /* maximum lateness of a timer, in ticks */
     uint64_t late_sum;  /* sum of the lateness of all timers, in ticks */
     uint64_t behind;    /* ticks since the current turn began, 0 if the worker
-                           sleeps; a large value means that a callback blocks
-                           the worker. For all workers: the maximum */
+                           sleeps: large if a callback blocks the worker. For
+                           all workers: the maximum */
 };
 
 /* Creates a set without workers. options may be NULL. Returns NULL and sets
@@ -273,43 +259,43 @@ lawn_workers_new(const struct lawn_workers_options *options);
 /* WORKERS */
 
 /* Adds a worker on a new thread, in which all signals are blocked. If there are
- * more shards than workers, it takes over its share of them. Otherwise, with
- * routing by owner it gets a new shard; with routing by TTL it gets none until
- * another worker is removed. Returns its number, which is below
- * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
- * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
- * the set is closed. On failure no worker is added, and all timers keep
- * running. The set may keep memory for the next call; after -EAGAIN it may have
- * one more shard, and shards may have moved between the existing workers.
+ * more shards than workers, it takes over its share of them. Otherwise it gets
+ * a new shard with routing by owner, and none with routing by TTL until another
+ * worker is removed. Returns its number, which is below LAWN_WORKERS_MAX, or an
+ * error: -ENOSPC if the set has LAWN_WORKERS_MAX workers; -ENOMEM; -EAGAIN if
+ * the system cannot create a thread; -ESHUTDOWN if the set is closed. On
+ * failure no worker is added, and all timers keep running. The set may keep
+ * memory for the next call. After -EAGAIN it may keep a new shard, too, and
+ * shards may have moved between workers.
  *
  * O(workers * shards^2 + blades + slots) plus the creation of the thread;
  * workers is the largest number of workers that the set has had. */
 int lawn_workers_add(struct lawn_workers *set);
 
 /* Removes a worker by its number; its shards move to the other workers, with
- * all timers. If lawn_workers_add() created the thread, this function waits for
- * its end. It does not wait for an attached thread, whose shards move in its
- * next lawn_worker_turn(). After that, lawn_worker_run() returns on that thread
- * and lawn_worker_ended() returns true; the thread must then call
- * lawn_worker_detach(). Returns 0 or an error: -ENOENT if there is no such
- * worker; -EBUSY if it is the last worker; -EDEADLK if called on a worker of
- * the set; -ESHUTDOWN if the set is closed. On failure nothing changes.
- * O(workers * shards^2), see lawn_workers_add(), plus the wait for the thread,
- * which completes its current turn. */
+ * all timers. If lawn_workers_add() created the thread, waits for its end. It
+ * does not wait for an attached thread, which hands over its shards in its next
+ * lawn_worker_turn(). Then lawn_worker_run() returns on that thread and
+ * lawn_worker_ended() returns true; the thread must call lawn_worker_detach().
+ * Returns 0 or an error: -ENOENT if there is no such worker; -EBUSY if it is
+ * the last worker; -EDEADLK if called on a worker of the set; -ESHUTDOWN if the
+ * set is closed. On failure nothing changes. O(workers * shards^2), see
+ * lawn_workers_add(), plus the wait for the thread, which completes its current
+ * turn. */
 int lawn_workers_remove(struct lawn_workers *set, unsigned worker);
 
 /* Makes the calling thread a worker, like a thread of lawn_workers_add().
  * Returns NULL and sets errno on failure: EBUSY if the thread is already a
  * worker, ENOSPC, ENOMEM or ESHUTDOWN as for lawn_workers_add(). On failure
- * nothing changes, except that the set may keep memory for the next call.
- * O(workers * shards^2 + blades + slots), see lawn_workers_add(). */
+ * nothing changes, except that the set may keep memory. O(workers * shards^2 +
+ * blades + slots), see lawn_workers_add(). */
 struct lawn_worker *lawn_workers_attach(struct lawn_workers *set);
 
 /* Makes the calling thread an ordinary thread again. Its shards move to the
- * other workers, or, if there are none, to the next one added. Does nothing in
- * a callback. An attached thread must not exit without this call: its timers
- * and lawn_workers_close() would wait forever. O(workers * shards^2), see
- * lawn_workers_add(). */
+ * other workers; if there are none, to the next worker that is added. Does
+ * nothing in a callback. An attached thread must not exit without this call:
+ * its timers and lawn_workers_close() would wait forever. O(workers *
+ * shards^2), see lawn_workers_add(). */
 void lawn_worker_detach(struct lawn_worker *worker);
 
 /* Runs turns until the worker has ended, see lawn_worker_ended(). Returns 0, or
@@ -333,22 +319,21 @@ uint64_t lawn_worker_turn(struct lawn_worker *worker);
 bool lawn_worker_ended(const struct lawn_worker *worker);
 
 /* Returns a file descriptor, or an error: -ENOSYS if the system has no
- * eventfd(2), or the -errno of that call; then nothing changes. The descriptor
- * becomes readable if a call on another thread requires a turn before the time
- * returned by the last lawn_worker_turn(). A timer started on this thread does
- * not make it readable: run a turn before each wait. O(1); the first call
- * creates the descriptor. Wait for it, at most until the returned time; do not
- * read or close it. */
+ * eventfd(2), or the -errno of that call; then nothing changes. O(1); the first
+ * call creates the descriptor. Wait for it, at most until the time that the
+ * last lawn_worker_turn() returned. It becomes readable if a call on another
+ * thread requires an earlier turn. A start on this thread does not make it
+ * readable: run a turn before each wait. Do not read or close the descriptor.
+ */
 int lawn_worker_fd(struct lawn_worker *worker);
 
-/* lawn_worker_now() returns the worker's time, in O(1). A TTL counts from this
- * time if this worker starts a timer that it owns. lawn_worker_update() sets
- * the time from the set's clock, in O(shards of the worker). Call both only on
- * the worker's thread.
+/* lawn_worker_now() returns the worker's time, in O(1). lawn_worker_update()
+ * sets the time from the set's clock, in O(shards of the worker). Call both
+ * only on the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
- * first start after a turn. So the TTLs of own timers that a worker starts
- * between two turns count from the first of these starts. */
+ * first start after a turn. The TTLs of later starts before the next turn count
+ * from that first start, too. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -369,29 +354,28 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
  * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
- * start with a deadline is routed by owner; if this selects a worker without a
- * shard, the timer is assigned to the next shard, cyclically. Returns 0, or
- * -ESHUTDOWN if the set is closed; then nothing changes. O(1), apart from the
- * exceptions to C5 and C6. */
+ * start with a deadline is routed by owner; or to the next shard, cyclically,
+ * if the worker so selected has no shard. Returns 0, or -ESHUTDOWN if the set
+ * is closed; then nothing changes. O(1), apart from the exceptions to C5 and
+ * C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
-/* Starts a timer like lawn_workers_start(), on the worker with the given
- * number. A timer that runs on another worker moves. With routing by TTL, the
- * TTL selects the worker instead. Returns 0, -ENOENT if there is no worker with
- * this number, or -ESHUTDOWN; on failure nothing changes. O(1), apart from the
- * exceptions to C5 and C6. */
+/* Like lawn_workers_start(), on the worker with the given number. A timer that
+ * runs on another worker moves. With routing by TTL, the TTL selects the worker
+ * instead. Returns 0, -ENOENT if there is no worker with this number, or
+ * -ESHUTDOWN; on failure nothing changes. O(1), apart from the exceptions to C5
+ * and C6. */
 int lawn_workers_start_on(struct lawn_workers *set,
                           struct lawn_workers_timer *timer, uint64_t ttl,
                           unsigned worker);
 
 /* Stops a timer. Returns true if this call stopped it: it does not fire [C2].
- * Otherwise returns false; the timer may be idle, its callback may be running
- * or about to run, or another thread may be starting the timer. O(1), apart
- * from the exceptions to C5 and C6. The library may refer to the timer until
- * its deadline: before you free it, call lawn_workers_stop_sync(). */
+ * Otherwise returns false; for the cases see C2. O(1), apart from the
+ * exceptions to C5 and C6. The library may refer to the timer until its
+ * deadline: before you free it, call lawn_workers_stop_sync(). */
 bool lawn_workers_stop(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
@@ -402,12 +386,12 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * that of lawn_workers_stop() plus the wait.
  *
  * In the timer's own callback the call does not wait for that callback. In
- * left() it never waits, for any timer. While lawn_workers_close() calls left()
- * on another thread:
+ * left() it never waits, for any timer. Elsewhere, while lawn_workers_close()
+ * calls left():
  *   - If left() is running for this timer, the call waits until it has
  *     returned.
- *   - If left() has not been called for this timer yet, the call prevents that,
- *     and waits until left() has returned for the other timers of the shard.
+ *   - If left() was not called for this timer yet, the call prevents that. It
+ *     waits until left() has returned for the other timers of the shard.
  *
  * The call waits forever if two workers wait for each other's callbacks, if a
  * callback or left() waits for the caller, or if the set is open and no worker
@@ -431,27 +415,28 @@ void lawn_workers_wake(struct lawn_workers *set);
 /* Callback of lawn_workers_close() for a timer that was still running when the
  * workers had ended. The timer is already idle, and left() may free it. To free
  * other timers too, for example in the same object, call
- * lawn_workers_stop_sync() on each of them first. If another thread may free
- * the timer as well, the program must ensure that either left() or that thread
- * frees it, not both. Before it frees the timer, that thread must call
- * lawn_workers_stop_sync(), which waits for left() [C3]; so left() must not
- * wait for that thread. left() is not called for stopped timers; these may be
- * freed after lawn_workers_close() has returned. */
+ * lawn_workers_stop_sync() on each of them first.
+ *
+ * If another thread may free the timer as well, it must call
+ * lawn_workers_stop_sync() first, which waits for left() [C3]; so left() must
+ * not wait for that thread. The program must ensure that only one of the two
+ * frees the timer. left() is not called for stopped timers; these may be freed
+ * after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
 /* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
- * until still fire when they are due. Then the workers end: at once if until is
- * 0, after the last timer if it is LAWN_NEVER. Blocks until all workers have
- * ended and all attached threads are detached. Then makes the remaining timers
- * idle and calls left() for each of them, unless it is NULL. Returns the number
- * of these timers. On a worker of the set, or if the set is already closed,
- * does nothing and returns 0. The cost is the wait, plus O(timers + shards^2 +
- * shards * blades) after the workers have ended.
+ * until still fire when they are due. Then the workers end: if until is 0, at
+ * once; if it is LAWN_NEVER, after the last timer. Blocks until all workers
+ * have ended and all attached threads are detached. Then makes the remaining
+ * timers idle and calls left() for each of them, unless it is NULL. Returns the
+ * number of these timers. On a worker of the set, or if the set is already
+ * closed, does nothing and returns 0. The cost is the wait, plus O(timers +
+ * shards^2 + shards * blades) after the workers have ended.
  *
- * A call that is starting a timer when the set is closed either fails and
- * changes nothing, or succeeds; then C1 applies to that start. If the start
- * moves the timer to an attached thread, left() may receive the timer although
- * its deadline is <= until. */
+ * A start that another thread is executing when the set is closed either fails
+ * and changes nothing, or succeeds; then C1 applies. If it moves the timer to
+ * an attached thread, the timer may be passed to left() although its deadline
+ * is <= until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
