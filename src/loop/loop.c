@@ -454,7 +454,8 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
         broken = "[K1] a wake-up is set, but no timer is running";
     } else if (loop->lateness.count > loop->stats.fires) {
         broken = "[K3] lateness has more values than fires";
-    } else if (loop->shown && !loop->turning && loop->set > loop->armed) {
+    } else if (loop->shown && !loop->turning && loop->set > loop->armed &&
+               loop->set > lawn_now(loop->lawn)) {
         broken = "[K2] the timerfd is set too late";
     } else if (loop->current != NULL && !loop->turning) {
         broken = "[K4] a timer is current outside of a turn";
