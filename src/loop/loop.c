@@ -447,7 +447,7 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
     if (!lawn_check(loop->lawn, out)) {
         return false;
     }
-    if (!loop->turning && loop->armed > lawn_next(loop->lawn)) {
+    if (!loop->turning && loop->armed > lawn_next_exact(loop->lawn)) {
         broken = "[K1] the wake-up is after the earliest deadline";
     } else if (!loop->turning && lawn_count(loop->lawn) == 0 &&
                loop->armed != LAWN_NEVER) {
