@@ -184,10 +184,8 @@ find_earliest(struct lawn *lawn, struct lawn_search *search, uint64_t looks)
     }
     looks -= search->looks;
     lawn->looked += looks;
-    if (lawn->mowing == NULL) {
-        lawn__set_bound(lawn, next);
-        lawn->front = search->next == next ? search->queue : NULL;
-    }
+    lawn__set_bound(lawn, next);
+    lawn->front = search->next == next ? search->queue : NULL;
     return next;
 }
 

@@ -447,14 +447,15 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
     if (!lawn_check(loop->lawn, out)) {
         return false;
     }
-    if (!loop->turning && loop->armed > lawn_next(loop->lawn)) {
+    if (!loop->turning && loop->armed > lawn_next_exact(loop->lawn)) {
         broken = "[K1] the wake-up is after the earliest deadline";
     } else if (!loop->turning && lawn_count(loop->lawn) == 0 &&
                loop->armed != LAWN_NEVER) {
         broken = "[K1] a wake-up is set, but no timer is running";
     } else if (loop->lateness.count > loop->stats.fires) {
         broken = "[K3] lateness has more values than fires";
-    } else if (loop->shown && !loop->turning && loop->set > loop->armed) {
+    } else if (loop->shown && !loop->turning && loop->set > loop->armed &&
+               loop->set > lawn_now(loop->lawn)) {
         broken = "[K2] the timerfd is set too late";
     } else if (loop->current != NULL && !loop->turning) {
         broken = "[K4] a timer is current outside of a turn";

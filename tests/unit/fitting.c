@@ -281,6 +281,52 @@ TEST(a_lawn_forgets_the_number_of_ttls_that_it_had)
     }
 }
 
+/* Seven of eight starts are restarts of timers that share a few TTLs; a lawn
+ * that uses its blades does not count them. The other timers each have a TTL of
+ * their own, and most find no free blade. So the lawn gives up its blades,
+ * although they pay, and soon uses them again: each time for twice as long. */
+TEST(a_lawn_at_the_border_of_two_modes_changes_less_and_less_often)
+{
+    enum { TTLS = 8, SHARED = 2000, OWN = 2000, STARTS = 300000, STEP = 64 };
+    static struct probe probes[SHARED + OWN];
+    struct lawn_options options = {.blades = 8};
+    unsigned begin = 0; /* the start at which the blades were used again */
+    unsigned last = 0;  /* for how many starts they were used before */
+    unsigned changes = 0;
+    struct scene s;
+
+    memset(probes, 0, sizeof(probes));
+    scene_begin_with(&s, &options);
+    for (unsigned i = 0; i < STARTS; i++) {
+        struct probe *probe = &probes[i % SHARED];
+        uint64_t ttl = 5000000 + i % SHARED % TTLS;
+
+        if (i >= SHARED && i % 8 == 0) {
+            probe = &probes[SHARED + i / 8 % OWN];
+            ttl = 6000000 + i;
+            (void)lawn_stop(s.lawn, &probe->timer);
+        }
+        start_probe(&s, probe, ttl);
+        if (i % STEP != 0) {
+            continue;
+        }
+        bool bypassed = s.lawn->tuning.bypass;
+        lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+        if (!bypassed && s.lawn->tuning.bypass) {
+            if (begin > 0) {
+                CHECK(i - begin >= 2 * last);
+                last = i - begin;
+            }
+            changes++;
+        } else if (bypassed && !s.lawn->tuning.bypass) {
+            begin = i;
+        }
+    }
+    CHECK_EQ(changes, 5);
+    CHECK(last >= 100000);
+    scene_end(&s);
+}
+
 /* Each timer is stopped before it is started again. */
 TEST(a_lawn_with_one_timer_per_ttl_soon_gives_up_its_blades)
 {
@@ -360,6 +406,38 @@ TEST(many_ttls_use_blades_only_if_timers_are_very_many)
         scene_end(&s);
         free(probes);
     }
+}
+
+/* Timers that never become due are running timers, but not samples. So there
+ * are enough timers before the lawn has seen the first of the TTLs. The number
+ * of the further starts is limited, because the estimate of the TTLs falls. */
+TEST(a_lawn_of_very_many_timers_uses_blades_also_for_hundreds_of_ttls)
+{
+    enum { TTLS = 1000, MANY = 520000, STARTS = 50000 };
+    struct lawn_timer *timers = calloc(MANY + TTLS, sizeof(*timers));
+    uint64_t state = 1;
+    uint64_t ttls = 0;
+
+    CHECK(timers != NULL);
+    struct scene s;
+    scene_begin_with(&s, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        lawn_start(s.lawn, &timers[i], LAWN_NEVER);
+    }
+    for (unsigned i = 0; i < STARTS && s.lawn->tuning.bypass; i++) {
+        uint64_t r = chance(&state) % TTLS;
+
+        lawn_start(s.lawn, &timers[MANY + r], 5000000 + r * 1000);
+        ttls = s.lawn->tuning.ttls;
+        if (i % 64 == 0) {
+            lawn_set_now(s.lawn, lawn_now(s.lawn) + 1);
+        }
+    }
+    CHECK(ttls > 512);
+    CHECK(!s.lawn->tuning.bypass);
+    CHECK(uses_blades(&s, 777));
+    scene_end(&s);
+    free(timers);
 }
 
 TEST(a_lawn_that_bypasses_its_blades_samples_fewer_and_fewer_starts)

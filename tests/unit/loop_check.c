@@ -56,3 +56,29 @@ TEST(a_check_of_a_loop_reports_each_broken_invariant)
     bench.timer[0].timer.link.next->prev = link;
     bench_end(&bench);
 }
+
+/* Stopped timers leave empty slots in the index. If no timer is running, the
+ * loop does not examine them. After the next start they are too many for one
+ * call of lawn_next(), which then returns a time before the deadline. */
+TEST(a_loop_may_be_checked_after_many_timers_were_stopped)
+{
+    enum { LEVELS = 6, SLOTS = 100, MANY = LEVELS * SLOTS };
+    static struct lawn_loop_timer timers[MANY];
+    struct bench bench;
+
+    bench_begin(&bench, NULL);
+    for (unsigned i = 0; i < MANY; i++) {
+        timers[i] = bench.timer[0];
+        lawn_loop_start(bench.loop, &timers[i],
+                        (UINT64_C(2) + i % SLOTS) << 7 * (i / SLOTS));
+    }
+    for (unsigned i = 0; i < MANY; i++) {
+        CHECK(lawn_loop_stop(bench.loop, &timers[i]));
+    }
+    CHECK_EQ(bench.armed, LAWN_NEVER);
+    lawn_loop_start(bench.loop, &bench.timer[0], UINT64_C(1) << 50);
+    CHECK_EQ(bench.armed, (UINT64_C(1) << 50) + 1000);
+    CHECK(lawn_loop_check(bench.loop, stdout));
+    CHECK(lawn_loop_stop(bench.loop, &bench.timer[0]));
+    bench_end(&bench);
+}

@@ -543,6 +543,36 @@ move_later(struct lawn_loop_watcher *watch, unsigned ready,
     lawn_loop_start(loop, timer, 3600 * LAWN_LOOP_SECOND);
 }
 
+/* If the caller does not have the timerfd, a wait sets it, and an earlier timer
+ * does not. Once both times have passed, it is readable and need not be set. */
+TEST(a_loop_may_be_checked_whose_descriptor_is_requested_after_a_wait)
+{
+    struct party party;
+    unsigned fired = 0;
+    struct lawn_loop_timer first = {.fire = count, .arg = &fired};
+    struct lawn_loop_timer earlier = {.fire = count, .arg = &fired};
+
+    party_begin(&party);
+    party.watch[0] = (struct lawn_loop_watcher){.ready = note, .arg = &party};
+    CHECK_EQ(lawn_loop_watch(party.loop, &party.watch[0], party.fd[0],
+                             LAWN_LOOP_WRITE),
+             0);
+    lawn_loop_start(party.loop, &first, 5 * LAWN_LOOP_MS);
+    uint64_t due = lawn_loop_deadline(&first);
+    CHECK(lawn_loop_once(party.loop, true) >= 1);
+    lawn_loop_start_at(party.loop, &earlier, due - 1);
+    while (lawn_loop_update(party.loop) < due) {
+    }
+    int fd = lawn_loop_fd(party.loop);
+    CHECK(lawn_loop_check(party.loop, stdout));
+    CHECK(readable(fd, -1));
+    (void)lawn_loop_turn(party.loop);
+    CHECK_EQ(fired, 2);
+    CHECK(!readable(fd, 0));
+    CHECK(lawn_loop_check(party.loop, stdout));
+    party_end(&party);
+}
+
 /* [L2] */
 TEST(the_timerfd_is_not_set_in_each_round)
 {
