@@ -50,9 +50,9 @@ arm(struct lawn_loop *loop, uint64_t when, void *context)
         ev_idle_start(host->ev, &host->idle);
         return;
     }
-    /* libev adds the wait to its clock, the time since boot in seconds, as
-     * double. After years of uptime the sum has an error of some hundredths of
-     * a microsecond. The added microsecond prevents waking too early. */
+    /* libev adds the wait to its clock, the seconds since boot, as double.
+     * After years of uptime the sum has an error of some hundredths of a
+     * microsecond. The added microsecond prevents waking too early. */
     ev_now_update(host->ev);
     ev_timer_set(&host->timer, (double)(when - now) * 1e-9 + 1e-6, 0.);
     ev_timer_start(host->ev, &host->timer);

@@ -21,8 +21,8 @@ dispatch(GSource *source, GSourceFunc callback, gpointer data)
     return G_SOURCE_CONTINUE;
 }
 
-/* GLib counts in microseconds and truncates. To avoid waking early, the wait is
- * rounded up, plus one microsecond. */
+/* GLib counts in microseconds and truncates. Rounding the wait up, plus one
+ * microsecond, prevents waking too early. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

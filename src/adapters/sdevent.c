@@ -28,8 +28,7 @@ on_timer(sd_event_source *source, uint64_t when, void *context)
 
 /* The loop's clock may be a custom one. So the wait is added to the time of the
  * source's clock, and rounded up to avoid waking early. The setters fail only
- * if sd-event has finished, or in the child after a fork; sd-event does not run
- * then. */
+ * when sd-event no longer runs: after its end, or in the child after a fork. */
 static void
 arm(struct lawn_loop *loop, uint64_t when, void *context)
 {

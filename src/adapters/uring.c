@@ -8,10 +8,10 @@
  *   changing  a change of the timeout was prepared and has not completed
  *   dying     the timeout was canceled and is about to complete
  *
- * Each change completes as soon as it is submitted. The kernel reads the
- * timespec when the request is submitted, which may be long after it was
- * prepared. So timeout and change have separate timespecs, which do not change
- * until the request has completed.
+ * A change completes as soon as it is submitted. The kernel reads the timespec
+ * of a request at that time, possibly long after it was prepared. So timeout
+ * and change have separate timespecs, which do not change until the request has
+ * completed.
  */
 #include <lawn_uring.h>
 
@@ -41,8 +41,8 @@ struct lawn_uring {
  * still arrive. */
 static atomic_uint last_number;
 
-/* Returns the time until `when`. An absolute time would be wrong if the
- * kernel's clock differs, as in a time namespace. */
+/* An absolute time would be wrong if the kernel's clock differs, as in a time
+ * namespace. */
 static struct __kernel_timespec
 time_until(const struct lawn_uring *host, uint64_t when)
 {
@@ -54,8 +54,8 @@ time_until(const struct lawn_uring *host, uint64_t when)
         .tv_nsec = (long long)(wait % LAWN_LOOP_SECOND)};
 }
 
-/* Returns an entry of the submission queue, or NULL if the queue is full and
- * the kernel does not accept entries now. */
+/* Returns NULL if the queue is full and the kernel does not accept entries now.
+ */
 static struct io_uring_sqe *
 get_entry(struct io_uring *ring)
 {
@@ -68,7 +68,8 @@ get_entry(struct io_uring *ring)
     return sqe;
 }
 
-/* Starts, advances or removes the timeout, now or at the next completion. */
+/* Starts the timeout, makes it earlier, or removes it; at once, or after the
+ * next completion. */
 static void
 sync_timeout(struct lawn_uring *host)
 {

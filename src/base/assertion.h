@@ -1,8 +1,7 @@
 /* assertion.h - assertions for all levels of the library.
  *
  * LAWN_ASSERT is for conditions that only a bug in the library or its caller
- * can violate. Unless NDEBUG is defined, a failed assertion prints file, line,
- * function and a message, and calls abort(). With LAWN_FREESTANDING it traps.
+ * can violate. NDEBUG removes it.
  */
 #ifndef LAWN_BASE_ASSERTION_H
 #define LAWN_BASE_ASSERTION_H

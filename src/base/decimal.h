@@ -1,7 +1,7 @@
 /* decimal.h - parses decimal digits into unsigned numbers without overflow.
  *
  * Leading zeros are accepted. Signs, decimal points and units are the caller's
- * task. The tool and the module use this file; the library does not.
+ * task. The library does not use this file.
  */
 #ifndef LAWN_BASE_DECIMAL_H
 #define LAWN_BASE_DECIMAL_H
@@ -16,8 +16,7 @@ lawn__decimal_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Sets *value to *value * 10 + digit. Returns false and changes nothing if the
- * result exceeds max. */
+/* Returns false and changes nothing if the result would exceed max. */
 static inline bool
 lawn__decimal_append(uint64_t *value, unsigned digit, uint64_t max)
 {
@@ -29,8 +28,8 @@ lawn__decimal_append(uint64_t *value, unsigned digit, uint64_t max)
 }
 
 /* Sets *value to the number whose digits begin at `at`; 0 if there are none.
- * Returns the first byte that is not part of the number: end, a byte that is
- * not a digit, or a digit that would make the number exceed max. */
+ * Stops at end, at a byte that is not a digit, or at a digit that would make
+ * the number exceed max. Returns that position. */
 static inline const char *
 lawn__decimal_read(const char *at, const char *end, uint64_t max,
                    uint64_t *value)

@@ -8,14 +8,14 @@
 #include "../base/assertion.h"
 #include "../base/noinline.h"
 #include "../base/saturating.h"
-#else /* all files are in one folder, as installed by clib */
+#else /* one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #include "saturating.h"
 #endif
 
-/* With LAWN_NAIVE, lawn_mow() and lawn_next() scan one list of timers. Tests
- * check that it changes neither which timers fire nor their order. */
+/* With LAWN_NAIVE, one list of timers replaces the index: see
+ * tests/naive/naive.c. */
 #if defined LAWN_NAIVE
 #define LAWN_NAIVELY(statement) statement
 #else

@@ -1,8 +1,7 @@
 /* blades.c - the table of blades: see blades.h. */
 #include "internal.h"
 
-/* Returns the number of blades, including spare ones, for `wanted` TTLs; 0
- * means the default. */
+/* wanted is the number of TTLs; 0 means the default. */
 size_t
 lawn__blades_count(size_t wanted)
 {
@@ -67,7 +66,7 @@ lawn__blades_find(const struct lawn_blades *blades, uint64_t ttl,
     return blade != NULL ? blade : find_in_set(find_set(blades, far), ttl);
 }
 
-/* Returns a free blade in the set of home, preferably home itself, or NULL. */
+/* Prefers home itself. */
 static struct lawn_blade *
 find_free(const struct lawn_blades *blades, struct lawn_blade *home)
 {

@@ -1,19 +1,18 @@
 /* blades.h - the table of blades: maps a TTL to a queue of timers.
  *
- * The table never grows. The hash of a TTL selects two blades, its home and a
- * second home far away. The TTL may use any blade of the two sets of four that
- * contain its homes. An empty blade is free for any TTL. The table has twice as
- * many blades as the number of TTLs it was made for; up to that number, almost
- * every TTL finds a blade. The timers of a TTL that finds none are inserted
- * into the index individually. That costs no more than a timing wheel, even if
- * the TTLs were chosen to collide [P8].
+ * The table never grows. The hash of a TTL selects two blades: its home, and a
+ * second home far away. Blades form sets of four. A TTL may use any blade of
+ * the two sets that contain its homes. An empty blade is free for any TTL. The
+ * table has twice as many blades as the number of TTLs it was made for; up to
+ * that number, almost every TTL finds a blade. The timers of the others are
+ * inserted into the index individually. That costs no more than a timing wheel,
+ * even if the TTLs were chosen to collide [P8].
  *
- * STRIPES. Draining a queue of timers in scattered memory is slow: the address
- * of each timer is in the previous one, so the processor waits for memory each
- * time. Therefore a TTL may have several blades, in adjacent sets, selected by
- * the low bits of the deadline. A mow prefetches from all of them at once,
- * which overlaps the waits. Timers with the same TTL and deadline share a
- * blade, so P4 holds.
+ * STRIPES. Draining a queue of timers in scattered memory waits for memory at
+ * each timer, because its address is in the previous one. To overlap these
+ * waits, a TTL may have several blades, and a mow prefetches from all of them
+ * at once. They are in adjacent sets, selected by the low bits of the deadline.
+ * Timers with the same TTL and deadline share a blade, so P4 holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
@@ -25,10 +24,11 @@
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
 #define LAWN_BLADES_DEFAULT 1024u
-/* Blades after the last home, for the stripes of the last homes. */
+/* A stripe is up to this many blades after its home. So the table has this many
+ * blades after the last home. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
-/* From this number of homes on, the second home can be moved to the other half
- * of the table. */
+/* From this number of homes on, lawn__blades_rehash() can move the second home.
+ */
 #define LAWN_BLADES_HALVES (4 * LAWN_BLADES_STRIPES * LAWN_BLADES_WAYS)
 
 /* queue contains the timers of one TTL. ttl is LAWN_NEVER if the blade was
@@ -60,8 +60,8 @@ lawn__blades_hash(uint64_t ttl)
     return ttl * UINT64_C(0xBF58476D1CE4E5B9);
 }
 
-/* Returns the number, from 0, of the set that contains the home of a hash in
- * stripe 0. */
+/* Returns the number of the set that contains the home of a hash in stripe 0.
+ */
 static inline uint64_t
 lawn__blades_set_of(const struct lawn_blades *blades, uint64_t hash)
 {
@@ -79,9 +79,8 @@ lawn__blades_apart(const struct lawn_blades *blades, uint64_t hash,
     return (a > b ? a - b : b - a) >= LAWN_BLADES_STRIPES;
 }
 
-/* Returns the hash of the second home. If both homes would be too close, the
- * second moves to the other half of the table, provided the table is large
- * enough. */
+/* Returns the hash of the second home. If the homes are too close, moves the
+ * second to the other half of the table, provided the table is large enough. */
 static inline uint64_t
 lawn__blades_rehash(const struct lawn_blades *blades, uint64_t hash)
 {

@@ -1,5 +1,4 @@
-/* check.c - checks invariants of a lawn and reports the first that is
- * violated.
+/* check.c - checks invariants of a lawn.
  *
  * It is written from the list in internal.h, not from the code that maintains
  * the invariants: simple loops recompute cached values.
@@ -37,8 +36,8 @@ is_in_slot(const struct lawn_index *index, uint32_t slot, uint64_t time)
            ((time >> shift) & index->mask) == (slot & index->mask);
 }
 
-/* Checks one queue. It must be sorted like a blade if sorted is true; otherwise
- * its timers must belong to the slot. */
+/* The queue must be sorted if `sorted` is true; otherwise its timers must
+ * belong to the slot. */
 static bool
 check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
             bool sorted, uint32_t slot)
@@ -87,8 +86,7 @@ check_queue(struct lawn_checking *checking, const struct lawn_link *queue,
     return true;
 }
 
-/* Returns whether a timer started now with the blade's TTL would be due before
- * the blade's last timer. */
+/* See I1. */
 static bool
 is_too_late(const struct lawn *lawn, const struct lawn_blade *blade)
 {

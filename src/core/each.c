@@ -1,10 +1,9 @@
 /* each.c - visits all timers, so that the caller can start them on another
  * lawn.
  *
- * Timers with the same TTL and deadline are visited in the order in which they
- * fire: unqueued timers, then blades [P4]. The timers of a TTL's stripes are
- * merged in the order of deadlines, so that the caller can append them to a
- * single blade.
+ * Unqueued timers are visited before blades, because they fire first [P4]. The
+ * timers of a TTL's stripes are merged in the order of deadlines, so that the
+ * caller can append them to a single blade.
  *
  * Timers due at LAWN_LAST are in lawn->last, or in the index if a mow at that
  * tick has moved them there. Those in the index were started earlier, so they
@@ -32,8 +31,9 @@ visit_queue(const struct lawn_visiting *visiting, const struct lawn_link *queue)
     return true;
 }
 
-/* Collects the TTL's blades in the stripes of `home`. Skips empty blades and
- * those that are also in the stripes of `but`. */
+/* Collects the blades of a TTL that contain timers, in the stripes that begin
+ * at blade number `home`. Skips those that are also in the stripes from `but`
+ * on: the stripes of the two homes may overlap. */
 static uint32_t
 collect_from(const struct lawn_blades *blades, uint64_t ttl, uint32_t home,
              uint32_t but, const struct lawn_link **queues)

@@ -337,8 +337,6 @@ lawn__index_remove(struct lawn_index *index, struct lawn_blade *all,
     index->count--;
 }
 
-/* Moves a blade's entry to its first timer's deadline, or removes it if the
- * blade is empty. */
 /*@ requires lawn_index_joined(index, all, number);
   @ requires lawn_index_leveled(index);
   @ requires index->count > 0 && index->moved < UINT64_MAX;
@@ -409,8 +407,7 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
           @         ((struct lawn_timer *)all[number].queue.next)->deadline), Pre);
           @*/
         link_blade(index, all, number, lawn__link_deadline(queue->next));
-        /* Prefetches the second timer; it will be in the cache when the first
-         * fires. */
+        /* It will be in the cache when the first timer fires. */
         LAWN_PREFETCH(queue->next->next);
     }
 }

@@ -1,8 +1,8 @@
 /* index.h - finds the earliest deadline.
  *
- * The index is a hierarchical timing wheel. Level L has 2^(bits + 1) slots,
- * each 2^(L * bits) ticks long. So a slot is as long as half of the level
- * below. With 3 bits:
+ * The index is a hierarchical timing wheel. Each level has 2^(bits + 1) slots.
+ * A slot of level 0 is one tick long. A slot of a higher level is as long as
+ * half of the level below. With 3 bits:
  *
  *                   base
  *                    |
@@ -10,21 +10,22 @@
  *     level 1  [ current slot ][  next slot   ]... 16 slots of 8 ticks
  *              |<-- 8 ticks ->||<-- 8 ticks ->|
  *
- * The base follows the clock; no time in the index is before the base. The
- * slots of a level form a ring. A level reaches the times from the base to the
- * end of its next half. A time is inserted at the lowest level that reaches it.
- * Let X be a slot of a higher level. Once the base is in the slot before X, the
- * level below reaches all of X. From then on, X gets no new times, only
- * unqueued timers from a slot of a still higher level that is being opened
- * [I4]. A mow opens X: it moves the times down, if possible a few at a time
- * and before the base reaches X. They must have moved down before the base
- * passes the earliest time in X. However far the clock jumps, a time moves at
- * most once per level, and the ticks in between are never visited.
+ * The base follows the clock; no time in the index is before it. The slots of a
+ * level form a ring. The current half of a level contains the base. A level
+ * reaches all times from the base to the end of the next half. A time is
+ * inserted at the lowest level that reaches it.
  *
- * Timers with the same deadline must keep their order [P4]. Of two such timers,
- * the one started earlier is at the same or at a higher level. So a timer that
- * moves down is taken from the end of its list and added to the beginning of a
- * lower list.
+ * Let X be a slot of a higher level. Once the base is in the slot before X, the
+ * level below reaches all of X, so no times are inserted into X. But unqueued
+ * timers may move to X from a slot of a still higher level that is being opened
+ * [I4]. A mow opens X: it moves the times down, if possible a few at a time and
+ * before the base reaches X. They must have moved down before the base passes
+ * the earliest time in X. However far the clock jumps, a time moves at most
+ * once per level, and the ticks in between are never visited.
+ *
+ * Of two timers with the same deadline, the one started earlier is at the same
+ * or at a higher level. To keep their order [P4], a timer that moves down is
+ * taken from the end of its list and added to the beginning of a lower list.
  *
  * A slot has a list of blade entries, linked by blade numbers, and a few lists
  * of unqueued timers, chosen by a hash of the deadline. With several lists,
@@ -59,17 +60,17 @@ struct lawn_index {
     uint64_t base;
     uint64_t horizon;   /* no time in a slot of a higher level than 0 is earlier
                          * [I10] */
-    uint64_t *earliest; /* per slot: no time in it is earlier;
-                                     * LAWN_NEVER if it is not marked [I5] */
-    struct lawn_link *unqueued;     /* the lists of unqueued timers of each
-                                     * slot */
+    uint64_t *earliest; /* per slot: no time in it is earlier; LAWN_NEVER if it
+                         * is not marked [I5] */
+    struct lawn_link *unqueued;     /* the lists of unqueued timers of each slot
+                                     */
     uint64_t *occupied;             /* one bit per slot: whether it is marked
                                      * [I5] */
     uint16_t *first;                /* per slot: first entry, or NONE */
     struct lawn_index_entry *entry; /* per blade */
-    uint64_t prepare;               /* when the next slot can be opened early */
-    uint64_t prepared;              /* the base when slots were last opened
-                                     * early */
+    uint64_t prepare;               /* from this time on, a slot can be opened
+                                     * ahead of time */
+    uint64_t prepared;              /* the base when that was last done */
     uint64_t moved;                 /* as in struct lawn_counters */
     uint32_t levels;    /* bit L is set if a slot of level L is marked; not used
                          * for level 0 */
@@ -81,8 +82,9 @@ struct lawn_index {
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
     uint32_t list_shift; /* 32 - list_bits */
-    uint8_t level[64];   /* [i]: the lowest level that reaches all times before
-                          * base + 2^(i + 1), wherever the base is */
+    uint8_t level[64];   /* [i]: the lowest level that reaches all times less
+                          * than 2^(i + 1) after the base, wherever the base
+                          * is */
     /* [L]: the first time that level L - 1 does not reach; [0] is 0 */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1];
 };
@@ -239,7 +241,6 @@ lawn__index_slot_start(const struct lawn_index *index, uint32_t slot)
            << shift;
 }
 
-/* Returns the list of the slot that unqueued timers with this deadline use. */
 static inline struct lawn_link *
 lawn__index_list_of(const struct lawn_index *index, uint32_t slot,
                     uint64_t time)
@@ -332,7 +333,7 @@ lawn__index_note(struct lawn_index *index, uint32_t slot, uint64_t time)
     }
 }
 
-/* Moves the base. The caller must not skip marked slots. */
+/* The caller must not skip marked slots. */
 static inline void
 lawn__index_set_base(struct lawn_index *index, uint64_t base)
 {

@@ -1,23 +1,21 @@
 /* internal.h - the parts of a lawn and its invariants.
  *
  *   lawn ──► blades   a few thousand FIFO queues of timers, one TTL each
- *        └─► index    slots by deadline. A slot lists entries of blades, and
- *                     unqueued timers, which are not on a blade
+ *        └─► index    slots by deadline: entries of blades, and unqueued timers
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
- *        by the order of their starts. No deadline on the blade is after that
- *        of a timer started now with the blade's TTL, unless lawn->now is
- *        before lawn->settled.
+ *        by the order of their starts. If lawn->now >= lawn->settled, a timer
+ *        started now with the blade's TTL would not be due before any of them.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
  *        after the first timer's deadline. Because lawn_stop() does not
  *        update entries, an entry may be too early, and an empty blade may
  *        have one.
  *   [I4] A time in a slot is in the slot's range, and not before the index's
- *        base. On a higher level than 0, the slot of the base and the one after
- *        it get no new times. Only unqueued timers may move there, from a slot
- *        of a still higher level that is being opened.
+ *        base. On a higher level than 0, insertions do not use the slot of the
+ *        base or the one after it. But unqueued timers may move there from a
+ *        slot of a still higher level that is being opened.
  *   [I5] If a slot is not empty, it is marked: its bit and, above level 0, its
  *        level's bit are set. Its `earliest` is not after any of its times, and
  *        is LAWN_NEVER if and only if the bit is not set.
@@ -53,34 +51,33 @@ struct lawn_mowing {
 struct lawn {
     /* Fields that every start, stop and mow uses come first. */
     uint64_t now;
-    uint64_t plain;      /* for a TTL below this, lawn_start() computes now +
-                          * ttl and looks up the blade; others take the slow
+    uint64_t plain;      /* for a TTL below this, lawn_start() tries the fast
                           * path */
     uint64_t plain_mask; /* all ones, or 0 to force plain to 0 */
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* holds -k: the k-th start of an idle timer from now
-                          * on calls lawn__tuning_count_start() */
+    uint64_t starts;     /* counts up to 0; then a start of an idle timer calls
+                          * lawn__tuning_count_start() */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* holds -k: the k-th miss from now on calls
-                          * lawn__tuning_count_miss(); a miss is a start or
-                          * restart that joins no blade of its TTL */
+    uint64_t misses;     /* counts up to 0; then a miss calls
+                          * lawn__tuning_count_miss(); see tuning.h */
     struct lawn_blades blades;
     struct lawn_index index;
-    uint64_t fires;        /* as in struct lawn_counters */
-    uint64_t claims;       /* misses that claimed a free blade */
-    uint64_t touched_idle; /* as in struct lawn_counters */
-    uint64_t looked;       /* as in struct lawn_counters */
-    uint64_t ahead;        /* as in struct lawn_counters */
-    uint64_t fetched;      /* the last tick at which a mow prefetched */
-    uint64_t settled;      /* until then, blades may contain timers that were
-                            * rounded to a previous resolution [I1] */
+    /* fires, touched_idle, looked and ahead: as in struct lawn_counters. */
+    uint64_t fires;
+    uint64_t claims; /* misses that claimed a free blade */
+    uint64_t touched_idle;
+    uint64_t looked;
+    uint64_t ahead;
+    uint64_t fetched; /* the last tick at which a mow prefetched */
+    uint64_t settled; /* until then, blades may contain timers that were rounded
+                       * to a previous resolution [I1] */
     uint64_t resolution;
-    /* The queue that last had the earliest timer at its head, or NULL. */
+    /* The queue whose first timer was found to be the earliest, or NULL. */
     const struct lawn_link *front;
-    struct lawn_link last; /* timers due at LAWN_LAST; they enter the
-                                    * index once a mow reaches that tick */
+    struct lawn_link last; /* timers due at LAWN_LAST; they enter the index once
+                            * a mow reaches that tick */
     struct lawn_tuning tuning;
     struct lawn_mowing *mowing; /* the running mow, or NULL */
 
@@ -90,7 +87,6 @@ struct lawn {
     void *memory; /* passed to release(); NULL if caller-owned */
 };
 
-/* As in struct lawn_counters. */
 static inline uint64_t
 lawn__count_starts(const struct lawn *lawn)
 {
@@ -124,7 +120,6 @@ lawn__set_bound(struct lawn *lawn, uint64_t bound)
     lawn->wake = lawn->tuning.review_due || lawn->mowing != NULL ? 0 : wake;
 }
 
-/* Does nothing unless now is later. Reviews the tuning first, if due. */
 static inline void
 lawn__advance_clock(struct lawn *lawn, uint64_t now)
 {
@@ -138,13 +133,12 @@ lawn__advance_clock(struct lawn *lawn, uint64_t now)
 }
 
 #if defined LAWN_NAIVE
-/* Replace the index if LAWN_NAIVE is defined: see tests/naive/naive.c. */
 uint64_t lawn__naive_next(const struct lawn *lawn);
 struct lawn_timer *lawn__naive_next_timer(const struct lawn *lawn);
 void lawn__naive_mow(struct lawn_mowing *mowing, uint64_t until);
 #endif
 
-/* In debug builds, distinguishes the timers of different lawns: see list.h. */
+/* Differs for each lawn in debug builds: see list.h. */
 static inline uintptr_t
 lawn__key(const struct lawn *lawn)
 {

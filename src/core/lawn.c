@@ -11,8 +11,8 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* The number of blades, slot_bits, and the offsets of a lawn's parts from the
- * lawn itself, which begins at a cache line. */
+/* The number of blades, slot_bits, and the offsets of the parts from the lawn,
+ * which begins at a cache line. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
@@ -162,8 +162,8 @@ lawn_free(struct lawn *lawn)
     }
 }
 
-/* Lowers the bound if this deadline is earlier; queue is the timer's queue.
- * Otherwise lowers lawn->wake to index.prepare if that is earlier. */
+/* Called after a timer with this deadline was inserted into queue. The
+ * insertion may have lowered index.prepare. */
 static inline void
 lower_bound(struct lawn *lawn, uint64_t deadline, const struct lawn_link *queue)
 {
@@ -183,7 +183,6 @@ count_miss(struct lawn *lawn, uint64_t ttl)
     }
 }
 
-/* Called when an added unqueued timer is the earliest of its slot. */
 static void
 note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
                  struct lawn_link *list, uint32_t slot)
@@ -200,9 +199,8 @@ note_early_timer(struct lawn *lawn, struct lawn_timer *timer,
     lower_bound(lawn, deadline, list);
 }
 
-/* Called after an unqueued timer was inserted, if it is the earliest of its
- * slot or lawn->misses has reached 0. It is a separate function, called last,
- * so that its callers need not save registers. */
+/* A separate function, called last, so that its callers need not save
+ * registers. */
 LAWN_NOINLINE static void
 note_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
               uint32_t slot)
@@ -233,8 +231,7 @@ insert_unqueued(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
     }
 }
 
-/* Appends a timer to a free blade or one of its TTL. The deadline must be set.
- * Updates the blade's entry if it is missing or too late. */
+/* The blade must be free or of this TTL, and the deadline must be set. */
 LAWN_NOINLINE static void
 append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
                 struct lawn_blade *blade)
@@ -256,10 +253,10 @@ append_to_blade(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     }
 }
 
-/* Returns the blade of a TTL in any of its sets. If there is none, returns a
- * free blade and counts a miss, or returns NULL; then insert_unqueued() counts
- * the miss. If entries exceed 3/4 of the homes, only one miss in eight
- * looks for a free blade; that is enough for frequent TTLs. */
+/* Returns the blade of a TTL, a free one, or NULL. Counts a miss if the blade
+ * was free; if there is none, insert_unqueued() does. If entries exceed 3/4 of
+ * the homes, only one miss in eight looks for a free blade. A frequent TTL soon
+ * gets one nevertheless. */
 static inline struct lawn_blade *
 find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -277,7 +274,6 @@ find_or_claim_blade(struct lawn *lawn, uint64_t ttl, uint64_t deadline)
     return blade;
 }
 
-/* Returns whether no timer on the blade is later than the deadline. */
 static inline bool
 keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
              uint64_t deadline)
@@ -288,8 +284,6 @@ keeps_sorted(const struct lawn *lawn, const struct lawn_blade *blade,
     return tail == &blade->queue || lawn__link_deadline(tail) <= deadline;
 }
 
-/* Appends a timer, whose deadline is set, to a blade or inserts it into the
- * index. */
 LAWN_NOINLINE static void
 insert_timer(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -321,7 +315,6 @@ compute_deadline(const struct lawn *lawn, uint64_t ttl)
                : lawn__ticks_round_up(deadline, lawn->resolution);
 }
 
-/* Starts a timer with any TTL. Rounds and clamps its deadline if necessary. */
 LAWN_NOINLINE static void
 start_general(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl)
 {
@@ -415,10 +408,8 @@ lawn_start_at(struct lawn *lawn, struct lawn_timer *timer, uint64_t deadline)
     lawn_start(lawn, timer, deadline > lawn->now ? deadline - lawn->now : 0);
 }
 
-/* Returns whether a timer with this TTL and deadline may be appended to a
- * blade. lawn_start() appends without comparing, so no timer of a blade may be
- * later than a timer started now [I1]. LAWN_NEVER as a TTL marks unused
- * blades. */
+/* lawn_start() appends without comparing, so no timer of a blade may be later
+ * than a timer started now [I1]. LAWN_NEVER as a TTL marks unused blades. */
 static inline bool
 may_use_blade(const struct lawn *lawn, uint64_t ttl, uint64_t deadline)
 {
@@ -461,16 +452,14 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
     if (may_use_blade(lawn, ttl, deadline)) {
         uint64_t hash = lawn__blades_hash(ttl);
 
-        /* Each stripe of a TTL has two sets. In a small table, the second set
-         * of a stripe A may be the first set of a stripe B. Let b be a deadline
-         * of B with timers on a blade in the second set of B. If this start,
-         * with a deadline of A, claimed a blade in the shared set, a later
-         * start with deadline b would find that blade first. Then timers with
-         * the same TTL and deadline would be on two blades, which violates P4.
-         * So in such a table, a start may claim a blade only if its deadline is
-         * the one that lawn_start() would compute now. By [I1], b is not after
-         * that deadline. b differs from it, being in another stripe. So b is
-         * earlier, and lawn_start() does not compute it again. */
+        /* Each stripe of a TTL has two sets. In a small table, two stripes may
+         * share a set. If this start claimed a blade there, a later start in
+         * the other stripe might use that blade, while timers with the same TTL
+         * and deadline are on another one. That would violate P4. So in such a
+         * table, a start may claim a blade only if lawn_start() would compute
+         * its deadline now. Then timers in the other stripe, whose deadlines
+         * differ, are due earlier [I1], and lawn_start() does not compute their
+         * deadlines again. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -534,10 +523,10 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     if (resolution == 0) {
         resolution = 1;
     }
-    /* If the new resolution is not a multiple of the old one, the deadline of a
-     * start may be before those of earlier starts with the same TTL. The
-     * difference is less than the old resolution. So until the clock has
-     * advanced by the old resolution, starts compare deadlines [I1]. */
+    /* If the new resolution is not a multiple of the old one, a timer may be
+     * due before others with the same TTL that were started earlier, by less
+     * than the old resolution. So until the clock has advanced by the old
+     * resolution, starts compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

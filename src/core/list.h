@@ -68,9 +68,7 @@ lawn__list_empty(const struct lawn_link *list)
     return list->next == list;
 }
 
-/* Returns the first link, or the list itself if it is empty. Debug builds check
- * that the first link points back to the list, because the link's memory may
- * have been freed. */
+/* Returns the first link, or the list itself if it is empty. */
 /*@ requires release: key == 0;
   @ requires \valid_read(list) && \valid_read(list->next);
   @ requires agree: list->next->prev == list;
@@ -86,7 +84,6 @@ lawn__list_first(uintptr_t key, const struct lawn_link *list)
     return list->next;
 }
 
-/* Inserts link between prev and next, which are adjacent. */
 /*@ requires release: key == 0;
   @ requires \valid(link) && \valid(prev) && \valid(next);
   @ requires idle: \separated(link, prev) && \separated(link, next);
@@ -141,7 +138,7 @@ lawn__list_prepend(uintptr_t key, struct lawn_link *list,
     lawn__list_insert(key, link, list, list->next);
 }
 
-/* Removes link from its list. Does not change link itself. */
+/* Does not change link itself. */
 /*@ requires release: key == 0;
   @ requires \valid_read(link) && \valid(link->next) && \valid(link->prev);
   @ requires \separated(link, link->next) && \separated(link, link->prev);
@@ -170,8 +167,7 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
     lawn__list_set_prev(key, next, prev);
 }
 
-/* Moves all links of a list, which must not be empty, to the end of another.
- */
+/* Moves all links of `from`, which must not be empty, to the end of list. */
 /*@ requires release: key == 0;
   @ requires \valid(list) && \valid(list->prev) && \valid(from);
   @ requires \valid(from->next) && \valid(from->prev);

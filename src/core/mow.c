@@ -6,10 +6,10 @@
  * timers are computed from lawn->now; computed from the base, they would be too
  * early [P1].
  *
- * A callback may start, stop or free any timer. So after each callback, the
- * code reads every link again; it keeps only the numbers of blades and slots.
- * Functions that fire timers return false if the budget, or the limit on work,
- * is exhausted.
+ * A callback may start, stop or free any timer. So after each callback, every
+ * link is read again; only the numbers of blades and slots are kept. Functions
+ * that fire timers return false if the budget, or the limit on work, is
+ * exhausted.
  */
 #include "internal.h"
 #include "probes.h"
@@ -30,8 +30,8 @@
 #define LAWN_MOW_PREPARE 256u
 #define LAWN_MOW_PREPARE_EARLY 64u
 #endif
-/* Queues to prefetch from, and the maximum number of timers to prefetch: as
- * many as remain in the cache until they are needed. */
+/* Queues to prefetch from. At most AHEAD timers are prefetched: as many as
+ * remain in the cache until they are needed. */
 #define LAWN_MOW_CHAINS LAWN_BLADES_STRIPES
 #define LAWN_MOW_AHEAD 4096u
 
@@ -51,10 +51,9 @@ fire_timer(struct lawn_mowing *mowing, struct lawn_link *link)
     mowing->fire(timer, mowing->arg);
 }
 
-/* Prefetches the timers of several queues that are due by `until`. Takes one
- * timer of each queue in turn, so that the processor loads several at once.
- * Returns the number of looks, at most `most`: one for each timer that is due,
- * and one per queue for its end or its first timer that is not due. */
+/* Takes one timer of each queue in turn, so that the processor loads several at
+ * once. Stops in each queue at the first timer that is not due by `until`.
+ * Returns the number of links read, at most `most`. */
 static size_t
 prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
                 size_t most)
@@ -83,8 +82,7 @@ prefetch_queues(const struct lawn_link **queues, uint32_t many, uint64_t until,
     return ahead;
 }
 
-/* Prefetches the timers of a TTL's stripes that are due at this tick or the
- * next few. */
+/* Prefetches timers of a TTL that are due at this tick or the next few. */
 static size_t
 prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
                  size_t most)
@@ -104,8 +102,8 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 }
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
- * timers of the striped TTLs with an entry in this slot. Looks at most as often
- * as this mow may fire timers. Called at most once per tick. */
+ * timers of the striped TTLs with an entry in this slot. Reads no more links
+ * than this mow may fire timers. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -264,9 +262,8 @@ fire_tick_of_many(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Fires all timers due at the tick of a slot of level 0. Unqueued timers fire
- * first, because they were started before their TTL had a blade [P4].
- * lawn_set_resolution() and lawn_start_as() document exceptions. */
+/* Unqueued timers fire first, because they were started before their TTL had a
+ * blade [P4]. lawn_set_resolution() and lawn_start_as() document exceptions. */
 static inline bool
 fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -286,8 +283,8 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Finds the levels below this one that have entries in the slot of the base or
- * in the next slot. Returns bit L for level L. */
+/* Returns bit L for each level L, from 1 to below - 1, that has entries in the
+ * slot of the base or in the next one. */
 static uint32_t
 find_unopened(const struct lawn_index *index, uint32_t below)
 {
@@ -332,9 +329,8 @@ move_timer(struct lawn *lawn, struct lawn_link *link, uint32_t from,
     lawn__index_note(index, slot, time);
 }
 
-/* Moves at most `most` unqueued timers of a slot to lower levels. Takes the
- * last timer of each list in turn, to load several at once. Returns the number
- * of moved timers. */
+/* Takes the last timer of each list in turn, to load several at once. Returns
+ * the number of moved timers, at most `most`. */
 static size_t
 move_unqueued_down(struct lawn *lawn, uint32_t slot, size_t most)
 {
@@ -384,8 +380,8 @@ use_empty_slot(struct lawn_mowing *mowing)
     use_work(mowing, 1);
 }
 
-/* Moves at most `most` entries of a slot of a higher level to lower levels.
- * Returns whether the slot is empty now and has been cleared. */
+/* Moves at most `most` entries to lower levels. Returns whether the slot is now
+ * empty; then it has been cleared. */
 LAWN_NOINLINE static bool
 open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
 {
@@ -418,8 +414,7 @@ open_slot(struct lawn_mowing *mowing, uint32_t slot, size_t most)
     return true;
 }
 
-/* Sets the horizon as late as possible: to the minimum of `earliest` over the
- * slots of higher levels. */
+/* As late as possible [I10]. */
 static void
 update_horizon(struct lawn_index *index)
 {
@@ -582,9 +577,8 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     return first;
 }
 
-/* Moves the timers due at LAWN_LAST into the index, so that this mow fires
- * them. Timers that its callbacks start at that tick remain in lawn->last until
- * the next mow [P6]. O(1). */
+/* Timers that callbacks of this mow start at that tick remain in lawn->last
+ * until the next mow [P6]. O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {

@@ -24,10 +24,9 @@ struct lawn_search {
     uint64_t looks;                /* entries that may still be examined */
 };
 
-/* Moves the earliest of a list of unqueued timers to the front, where
- * lawn_next() looks for it. It is the first timer with its deadline, so the
- * order among equal deadlines does not change [P4]. Returns its deadline, or
- * LAWN_NEVER. */
+/* Moves the earliest timer to the front of the list, where lawn_next() looks
+ * for it. It is the first timer with its deadline, so the order among equal
+ * deadlines does not change [P4]. Returns its deadline, or LAWN_NEVER. */
 static uint64_t
 scan_list(const struct lawn *lawn, struct lawn_link *list,
           struct lawn_search *search)
@@ -54,9 +53,8 @@ scan_list(const struct lawn *lawn, struct lawn_link *list,
     return earliest;
 }
 
-/* Scans the blades with an entry in a slot and corrects their entries, which
- * may move to other slots. Returns the earliest deadline in the slot, or
- * LAWN_NEVER. */
+/* Corrects the entries of the blades, which may move to other slots. Returns
+ * the earliest deadline in the slot, or LAWN_NEVER. */
 static uint64_t
 scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {
@@ -94,9 +92,9 @@ scan_blades(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
     return earliest;
 }
 
-/* Returns false if no looks remain. If some remain, the earliest time of the
- * slot was found, or the slot was empty. An empty slot that is cleared counts
- * as an entry. */
+/* If looks remain, the slot's earliest time is now exact, or the slot was empty
+ * and was cleared. An empty slot counts as an entry. Returns whether looks
+ * remain. */
 static bool
 scan_slot(struct lawn *lawn, uint32_t slot, struct lawn_search *search)
 {

@@ -1,11 +1,4 @@
-/* probes.h - USDT probes, for tracing a lawn.
- *
- *   lawn:start  lawn, timer, ttl, deadline   the TTL that the caller passed
- *   lawn:stop   lawn, timer, deadline        of a running timer
- *   lawn:fire   lawn, timer, deadline, now   before the callback; the timer is
- *                                            late by now - deadline
- *   lawn:mow    lawn, now, budget            a mow that may have work begins
- *   lawn:mown   lawn, now, fired             the same mow ends
+/* probes.h - USDT probes, for tracing a lawn. docs/LIBRARY.md lists them.
  *
  * LAWN_PROBES (make PROBES=1) compiles them in and requires <sys/sdt.h>. A
  * probe that is not traced is one no-op instruction, if its arguments are in

@@ -1,22 +1,21 @@
 /* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* A review follows this many starts of idle timers or, at least, misses. A
- * miss is a start or a restart that joins no blade of its TTL. Tests use
- * smaller constants to see more changes. */
+/* A review follows this many starts of idle timers, or `patience` misses, which
+ * are no fewer. Tests use smaller constants to see more changes. */
 #if !defined LAWN_TUNING_PERIOD
 #define LAWN_TUNING_PERIOD 1024u
 #endif
-/* Restarts that find their blade are not counted, because counting makes them
- * 10 % slower. So a lawn may give up blades that pay, and soon use them again.
- * Then the next count lasts twice as long, up to this number of misses. */
+/* Maximum of `patience`. Restarts that find their blade are not counted,
+ * because counting makes them 10 % slower. So a lawn may give up blades that
+ * pay. If it soon uses them again, `patience` doubles. */
 #define LAWN_TUNING_PATIENCE (64u * LAWN_TUNING_PERIOD)
 /* Samples per decision; three in four must be hits. */
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
 #endif
-/* Maximum number of starts per sample. The number is 1 in the first window, and
- * doubles with each further window. */
+/* Maximum number of starts per sample. It is 1 in the first window, and doubles
+ * with each further one. */
 #define LAWN_TUNING_SPACING 32u
 /* The number of TTLs is estimated over about the last AGE windows. */
 #define LAWN_TUNING_AGE 128u
@@ -25,9 +24,9 @@
 #if !defined LAWN_TUNING_MANY
 #define LAWN_TUNING_MANY 65536u
 #endif
-/* Blades pay with at least DEPTH timers per TTL; with more than SPREAD TTLs,
- * only with at least SPREAD timers per TTL. With fewer timers, the blades evict
- * the slots of the index from the cache. */
+/* Blades pay with at least DEPTH timers per TTL. If there are more than SPREAD
+ * TTLs, each needs SPREAD timers: with fewer, the blades evict the slots of the
+ * index from the cache. */
 #define LAWN_TUNING_DEPTH 4u
 #define LAWN_TUNING_SPREAD 512u
 
@@ -63,7 +62,6 @@ lawn__tuning_settle(struct lawn *lawn)
     lawn__move_clock(lawn, lawn->now);
 }
 
-/* Begins to count starts and misses. */
 static void
 begin_count(struct lawn *lawn)
 {
@@ -107,8 +105,7 @@ lawn__tuning_init(struct lawn *lawn, bool asked)
     set_mode(lawn, !asked, 0);
 }
 
-/* Called when the resolution is set. If it is above 1, makes the lawn use its
- * blades. If the lawn uses them, begins a new count, which postpones the
+/* Called when the resolution is set. Beginning a new count postpones the
  * review. */
 void
 lawn__tuning_keep(struct lawn *lawn)
@@ -130,7 +127,6 @@ request_review(struct lawn *lawn)
     lawn__set_bound(lawn, lawn->bound);
 }
 
-/* Returns whether blades pay with this number of running timers and TTLs. */
 static bool
 do_blades_pay(uint64_t timers, uint64_t ttls)
 {
@@ -138,11 +134,9 @@ do_blades_pay(uint64_t timers, uint64_t ttls)
            (ttls <= LAWN_TUNING_SPREAD || timers >= ttls * LAWN_TUNING_SPREAD);
 }
 
-/* Returns whether the blades should be given up. With fewer than `patience`
- * misses, that is the case if there are few timers and options.blades is not
- * set. With more misses, it is the case if most starts found neither a blade of
- * their TTL nor a free one; or if most found no blade of their TTL, and there
- * are few timers. Restarts are among the misses, but not among the starts. */
+/* Before `patience` misses, the only reason is that there are few timers; it
+ * does not count if options.blades is set. Restarts are among the misses, but
+ * not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {
@@ -163,8 +157,7 @@ are_blades_useless(const struct lawn *lawn)
     return unqueued > starts / 2 || (misses > starts / 2 && few);
 }
 
-/* Called before the clock moves, if review_due is set. While the blades are
- * bypassed, review_due is set only if blades would pay. */
+/* While the blades are bypassed, review_due is set only if blades would pay. */
 void
 lawn__tuning_review(struct lawn *lawn)
 {
@@ -235,7 +228,6 @@ end_window(struct lawn *lawn)
     }
 }
 
-/* Called for some starts while the blades are bypassed. */
 static void
 take_sample(struct lawn *lawn, uint64_t ttl)
 {
@@ -252,7 +244,6 @@ take_sample(struct lawn *lawn, uint64_t ttl)
     }
 }
 
-/* Called when lawn->starts reaches 0. */
 void
 lawn__tuning_count_start(struct lawn *lawn)
 {
@@ -262,7 +253,6 @@ lawn__tuning_count_start(struct lawn *lawn)
     }
 }
 
-/* Called when lawn->misses reaches 0, at a start with this TTL. */
 void
 lawn__tuning_count_miss(struct lawn *lawn, uint64_t ttl)
 {

@@ -1,23 +1,20 @@
 /* tuning.h - adapts a lawn to the TTLs in use.
  *
- * Blades pay if many timers share few TTLs. With very many timers, several
- * blades per TTL hide the latency of memory (blades.h). With more TTLs, it is
- * faster to insert all timers into the index. So a lawn selects a mode:
+ * Blades pay if many timers share few TTLs; otherwise it is faster to insert
+ * all timers into the index. With very many timers, several blades per TTL hide
+ * the latency of memory (blades.h). So a lawn selects a mode:
  *
  *   bypassed  few timers per TTL: all timers are inserted into the index
  *   plain     one blade per TTL
  *   striped   few TTLs, very many timers: 8 blades per TTL
  *
- * A lawn begins bypassed; or plain, if options.blades is set.
- *
- * While the blades are bypassed, some starts are sampled. A sample whose TTL
- * already has a blade is a hit. Otherwise the TTL gets a blade, but the timer
- * does not use it. The lawn uses the blades if most samples are hits and at
- * least four timers per TTL are running (512 per TTL if there are more than 512
- * TTLs). With fewer than half as many timers per TTL, it gives them up: before
- * `patience` misses, unless options.blades is set; later, only if most starts
- * find no blade of their TTL. After `patience` misses, it also gives them up if
- * most starts find neither a blade of their TTL nor a free one.
+ * A lawn begins bypassed; or plain, if options.blades is set. While the blades
+ * are bypassed, some starts are sampled. A sample whose TTL already has a blade
+ * is a hit. Otherwise the TTL gets a blade, but the timer does not use it. The
+ * lawn begins to use its blades if most samples are hits and enough timers per
+ * TTL are running. A start or restart that joins no blade of its TTL is a miss.
+ * The lawn gives its blades up if there are too many misses or too few timers
+ * per TTL: see are_blades_useless().
  *
  * The mode changes when the clock moves, in lawn_mow() or lawn_set_now().
  * Timers with the same TTL and deadline are started at the same time, thus in
@@ -27,9 +24,8 @@
  * at once. P4 holds, because the timers started before are unqueued, and
  * unqueued timers fire first.
  *
- * A count consists of the starts and misses since begin_count(). It ends after
- * `patience` misses, when the mode changes to or from bypassed, or when the
- * resolution is set. Reviews judge it: see are_blades_useless().
+ * The counting of starts and misses begins again after `patience` misses, when
+ * the mode changes to or from bypassed, and when the resolution is set.
  */
 #ifndef LAWN_CORE_TUNING_H
 #define LAWN_CORE_TUNING_H
@@ -39,10 +35,10 @@
 struct lawn_tuning {
     uint64_t starts;        /* starts of idle timers, minus lawn->starts */
     uint64_t misses;        /* all misses, minus lawn->misses */
-    uint64_t seen_starts;   /* starts of idle timers when the count began */
+    uint64_t seen_starts;   /* starts of idle timers when the counting began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */
-    uint64_t patience;      /* misses after which the count ends */
+    uint64_t patience;      /* misses after which the counting begins again */
     uint32_t ttls;          /* while bypassed: estimated number of TTLs */
     uint32_t spacing;       /* starts per sample */
     uint32_t samples;       /* in this window of LAWN_TUNING_WINDOW samples */

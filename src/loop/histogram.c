@@ -1,7 +1,7 @@
 /* histogram.c - a log-linear histogram.
  *
  * The bucket number of a value consists of the position of its leading one and
- * the five bits below it. There are no gaps between bucket numbers.
+ * the five bits below it, without gaps.
  */
 #include <lawn_histogram.h>
 
@@ -41,7 +41,7 @@ bucket_end(size_t bucket)
     return ((leading + 1) << shift) - 1;
 }
 
-/* Returns bucket_end(), but not more than the largest value that was added. */
+/* At most the largest value that was added. */
 static uint64_t
 bucket_max(const struct lawn_histogram *histogram, size_t bucket)
 {
@@ -111,8 +111,7 @@ bucket_middle(size_t bucket, double unit)
 }
 
 /* Prints one line for each percentile from `next` up to seen / count. Returns
- * the next percentile. There are LAWN_HISTOGRAM_LINES lines up to 50 %, as many
- * from 50 % to 75 %, and so on. */
+ * the next percentile. */
 static double
 print_percentiles(FILE *out, double value, uint64_t seen, uint64_t count,
                   double next)

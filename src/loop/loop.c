@@ -7,7 +7,7 @@
  *
  * A repeating timer is restarted before its callback runs, because the callback
  * may free it. In mode DELAY it is restarted again after the callback, unless
- * it was started or stopped meanwhile, which clears loop->current [K4].
+ * it was started or stopped meanwhile [K4].
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
@@ -19,8 +19,7 @@
 
 /* Default maximum number of timers per turn. */
 #define LAWN_LOOP_BUDGET 1024u
-/* Upper limit of the budget, so that lawn_loop_once() can return the number as
- * an int. */
+/* So that lawn_loop_once() can return the number as an int. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
 #define LAWN_LOOP_NO_FIRE "[P10] a timer is started without a callback"
 /* Flag in a timer's mode: the timer has not fired yet, and timer->due is its
@@ -186,7 +185,7 @@ forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
     }
 }
 
-/* Called after a timer was started that fires no earlier than `earliest`.
+/* Called after a timer was started; its deadline is not before `earliest`.
  * Usually the wake-up is earlier, and there is nothing to do. A turn sets the
  * wake-up at its end. */
 static inline void
@@ -276,10 +275,10 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
     return lawn_deadline(&timer->timer);
 }
 
-/* Called when a fixed-rate timer fires. Sets timer->due to the due time of the
- * last period that the callback covers, and starts the timer for the next one
- * [L4 L5]. Returns the due time of the first covered period, which is earlier
- * if periods are skipped. */
+/* Called when a fixed-rate timer fires, for one period or, with SKIP, for all
+ * that are overdue. Returns the due time of the first of them, and sets
+ * timer->due to that of the last [L4 L5]. Starts the timer for the next period.
+ */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
@@ -298,18 +297,18 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     timer->due = due + missed * timer->period;
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
-    /* During the mow, a timer is started for the next tick at the earliest. If
-     * the next period is overdue, too, restart_behind() makes the timer due at
-     * once after the mow, in case the clock does not advance. */
+    /* If the next period is overdue, too, the timer is started once more after
+     * the mow: started during the mow, it is due at the next tick at the
+     * earliest, and the clock may not advance. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }
     return due;
 }
 
-/* Called after a mow. Makes the timers that are catching up due in the next
- * turn, even if the clock does not move. They keep their order, and fire after
- * timers that this turn left because of its budget. */
+/* Makes the timers that are catching up due in the next turn, even if the clock
+ * does not advance. They fire in the same order, after timers that this turn
+ * left because of its budget. */
 static void
 restart_behind(struct lawn_loop *loop)
 {
@@ -379,8 +378,8 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || full) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* The wake-up has happened or is too late [L2]. A readable timerfd must
-     * become unreadable. */
+    /* The wake-up has happened, the timerfd must become unreadable, or the
+     * wake-up is too late [L2]. */
     if (loop->armed <= now || loop->set <= now || next < loop->armed) {
         set_wakeup(loop, next);
     }

@@ -2,8 +2,8 @@
  *
  * The timerfd is not changed if its time is early enough. It may then wake the
  * loop without a due timer, which costs less than a system call for each
- * stopped timer. If only the loop waits for it, it is set just before the
- * wait. */
+ * stopped timer. If only the loop waits for it, it is set just before the wait.
+ */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
 
@@ -24,8 +24,8 @@ struct lawn_loop_round {
     int many;
 };
 
-/* Sets the timerfd, or disarms it if `when` is LAWN_NEVER. It becomes
- * unreadable, unless `when` has passed. */
+/* Disarms the timerfd if `when` is LAWN_NEVER. It becomes unreadable, unless
+ * `when` has passed. */
 static void
 set_timerfd(struct lawn_loop *loop, uint64_t when)
 {
@@ -53,8 +53,8 @@ sync_timerfd(struct lawn_loop *loop)
     }
 }
 
-/* Sets the timerfd if the caller has it, even to a time that has passed: for an
- * edge-triggered wait it must become readable again. */
+/* Sets even a time that has passed: for an edge-triggered wait the timerfd must
+ * become readable again. */
 void
 lawn__wait_arm(struct lawn_loop *loop)
 {
@@ -195,10 +195,8 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     return true;
 }
 
-/* Calls the callbacks. If wait is true, first waits until a descriptor is ready
- * or a timer is due. Descriptors precede timers, so that a connection that has
- * just received data is not considered idle. Returns the number of callbacks,
- * or -errno. */
+/* Descriptors precede timers, so that a connection that has just received data
+ * is not considered idle. Returns the number of callbacks, or -errno. */
 static int
 run_round(struct lawn_loop *loop, bool wait)
 {

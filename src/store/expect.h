@@ -5,7 +5,7 @@
 #if __has_include("../base/assertion.h")
 #include "../base/assertion.h"
 #include "../base/noinline.h"
-#else /* all files are in one folder, as installed by clib */
+#else /* one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #endif

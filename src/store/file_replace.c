@@ -21,7 +21,8 @@
 struct lawn__file {
     int folder; /* the directory; AT_FDCWD if it is not readable */
     int fd;
-    const char *name; /* relative to the directory, or the path */
+    const char *name; /* in the directory; if that is not readable, the whole
+                       * path */
     char *temporary;  /* the same for the temporary file */
     bool replaces;    /* there is an old file, described by old */
     struct stat old;

@@ -1,10 +1,10 @@
 /* fire.c - fires due timers, and finds the next one.
  *
- * lawn_store_mow() first removes timers from the lawn in batches, and calls
- * back after lawn_mow() has returned. So callbacks may call any function,
- * including another mow, and the table's buckets for a whole batch are
- * prefetched at once. A timer that was removed from the lawn but has not fired
- * is in due[], and can be stopped, restarted and found [J2]. */
+ * lawn_store_mow() removes timers from the lawn in batches, and calls back
+ * after lawn_mow() has returned. So callbacks may call any function, including
+ * another mow, and the table's buckets for a whole batch are prefetched at
+ * once. A timer that was removed from the lawn but has not fired is in due[],
+ * and can be stopped, restarted and found [J2]. */
 #include "store.h"
 
 static void
@@ -22,8 +22,8 @@ collect_due(struct lawn_timer *timer, void *arg)
     store->due_end++;
 }
 
-/* Removes the next timer due by now from the store, but keeps its record. The
- * caller needs at most `wanted` timers. Returns NULL if there is none. */
+/* Removes the next timer due by now from the store, but keeps its record.
+ * Returns NULL if there is none. The caller needs at most `wanted` timers. */
 static struct lawn_store_record *
 take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 {
@@ -108,7 +108,6 @@ lawn_store_pop(struct lawn_store *store, uint64_t now,
     return record != NULL;
 }
 
-/* Returns the first timer in due[], or NULL. It fires before all others. */
 static const struct lawn_store_record *
 find_collected(const struct lawn_store *store)
 {

@@ -2,7 +2,7 @@
  * snapshots.
  *
  * The table needs a keyed hash: an attacker must not be able to choose ids that
- * collide. SipHash was designed for that. Its short form has been used in hash
+ * collide. SipHash was designed for that; its short form has been used in hash
  * tables for a decade without a known attack. xxh3 is faster, but its seed is
  * not a key: some pairs of inputs collide for one seed in 1,400
  * (github.com/Cyan4973/xxHash, issue 1127).
@@ -72,8 +72,8 @@ lawn__store_hash_mix(struct lawn_store_sip *s, uint64_t word)
     s->v0 ^= word;
 }
 
-/* Returns the hash. `last` contains the bytes after the last whole word, and
- * the size in its top byte. */
+/* `last` contains the bytes after the last whole word, and the size in its top
+ * byte. */
 static inline uint64_t
 lawn__store_hash_end(struct lawn_store_sip *s, uint64_t last)
 {

@@ -91,8 +91,7 @@ map_block(struct lawn_store_memory *memory, size_t cost)
     return block;
 }
 
-/* Unmaps a block, or keeps it if that fails. Returns whether it was
- * unmapped. */
+/* Returns whether the block was unmapped; otherwise it is kept. */
 static bool
 return_block(struct lawn_store_memory *memory, void *block, size_t cost)
 {
@@ -127,8 +126,8 @@ void
 lawn__store_memory_fini(struct lawn_store_memory *memory)
 {
 #if LAWN_STORE_MEMORY_MAPS
-    /* At the limit on mappings, a block in the middle of a mapping cannot be
-     * unmapped. One at the end can, because that does not split the mapping. So
+    /* At the limit on mappings, a block at the end of a mapping can be
+     * unmapped, but not one in the middle, because that splits the mapping. So
      * try each block once; one that cannot be unmapped remains mapped. */
     while (memory->kept != NULL) {
         size_t cost = memory->kept->cost;

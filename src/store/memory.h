@@ -2,11 +2,10 @@
  * lines.
  *
  * The default allocator uses mmap() for blocks of 16 KiB and more, so that
- * freed blocks return to the system at once. malloc() would keep them while any
- * memory above them is in use. On Linux, munmap() fails if the process has
- * reached the limit on mappings (vm.max_map_count). Then all pages of the block
- * but one are released, and the block is kept until a block of its size is
- * needed or munmap() works again.
+ * freed blocks return to the system at once. On Linux, munmap() fails if the
+ * process has reached the limit on mappings (vm.max_map_count). Then all pages
+ * of the block but one are released, and the block is kept until a block of its
+ * size is needed or munmap() works again.
  */
 #ifndef LAWN_STORE_MEMORY_H
 #define LAWN_STORE_MEMORY_H
@@ -28,8 +27,8 @@ struct lawn_store_memory {
     size_t kept_bytes;            /* their part of the field `bytes` */
 };
 
-/* Returns a block that is aligned to a cache line. Returns NULL and sets
- * memory->error on failure. O(1). */
+/* The block is aligned to a cache line. On failure, returns NULL and sets
+ * memory->error. O(1). */
 void *lawn__store_memory_take(struct lawn_store_memory *memory, size_t size);
 
 /* size is as passed to take. */
@@ -39,8 +38,8 @@ void lawn__store_memory_give(struct lawn_store_memory *memory, void *block,
 /* Call it once all blocks have been freed. */
 void lawn__store_memory_fini(struct lawn_store_memory *memory);
 
-/* Returns false if it is known that this much memory cannot be allocated. Then
- * sets memory->error. Callers use it before they allocate several pieces. */
+/* Returns false and sets memory->error if it is known that this much memory
+ * cannot be allocated. */
 bool lawn__store_memory_probe(struct lawn_store_memory *memory, size_t size);
 
 /* Returns by how much a block of this size increases memory->bytes. */

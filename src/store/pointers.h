@@ -46,9 +46,8 @@ lawn__store_pointers_bytes(unsigned piece)
     return (size_t)lawn__store_pointers_size(piece) * sizeof(uintptr_t);
 }
 
-/* Returns the address of an element; index < count. In the sum of index and the
- * size of the first piece, the highest bit selects the piece, and the other
- * bits select the element in it. */
+/* index must be below count. Once the size of the first piece is added to it,
+ * its highest bit selects the piece, and the other bits select the element. */
 static inline uintptr_t *
 lawn__store_pointers_at(const struct lawn_store_pointers *pointers,
                         uint64_t index)
@@ -83,21 +82,21 @@ lawn__store_pointers_drop(struct lawn_store_pointers *pointers,
 {
     unsigned piece = lawn__store_pointers_piece(--pointers->count);
 
-    /* It was the first element of its piece. */
+    /* The piece has become empty. */
     if (piece == lawn__store_pointers_pieces(pointers)) {
         lawn__store_memory_give(memory, pointers->piece[piece],
                                 lawn__store_pointers_bytes(piece));
     }
 }
 
-/* Removes the elements of the last piece. O(1). */
+/* O(1). */
 static inline void
 lawn__store_pointers_drop_piece(struct lawn_store_pointers *pointers,
                                 struct lawn_store_memory *memory)
 {
     unsigned piece = lawn__store_pointers_pieces(pointers) - 1;
 
-    /* Keep only the first element of the piece; removing it frees the piece. */
+    /* Keep the first element of the piece; removing it frees the piece. */
     pointers->count =
         lawn__store_pointers_size(piece) - lawn__store_pointers_size(0) + 1;
     lawn__store_pointers_drop(pointers, memory);

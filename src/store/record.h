@@ -3,11 +3,10 @@
  *     | timer 24 | ttl 8 | payload's size and flags 4 | id's size 2 | place 2 |
  *     | id, padded to a multiple of 8 | payload, or a pointer to it           |
  *
- * A record takes 40 bytes in addition to id and payload. It never moves,
- * because the lawn, the table and iteration point to it. So a payload that is
- * large, or has outgrown the record's slot, is stored outside: in another slot
- * or in a separate block. The 8 bytes before such a payload contain its place
- * (slots.h).
+ * A record never moves, because the lawn, the table and iteration point to it.
+ * So a payload that is large, or has outgrown the record's slot, is stored
+ * outside: in another slot or in a separate block. The 8 bytes before such a
+ * payload contain its place (slots.h).
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
@@ -17,10 +16,9 @@
 #include <lawn_store.h>
 #include <string.h>
 
-/* A payload of more than 8 bytes is outside of the record if the record would
- * exceed this size. */
+/* A payload of more than 8 bytes is outside if the record would exceed this
+ * size. */
 #define LAWN_STORE_INSIDE_MAX 2048u
-/* Bytes before a payload that is outside. */
 #define LAWN_STORE_OUTSIDE_HEAD 8u
 
 #define LAWN_STORE_SIZE_MASK LAWN_STORE_PAYLOAD_MAX

@@ -50,8 +50,8 @@ lawn__store_slots_group(uint64_t ttl)
     return (63u - (unsigned)__builtin_clzll(ttl | 1)) / 4;
 }
 
-/* Returns the index of the slot size for this number of bytes and sets *slot to
- * the size. Index 0 is for slots with a slab of their own. */
+/* Sets *slot to the size of a slot for this number of bytes. Returns the index
+ * of that size; 0 for slots with a slab of their own. */
 static unsigned
 find_size(size_t bytes, uint32_t *slot)
 {
@@ -79,8 +79,8 @@ lawn__store_slots_room(size_t size)
     return slot;
 }
 
-/* Returns the offset of the first slot in a slab. Slots of whole cache lines
- * begin at a line. */
+/* Returns the offset of the first slot. If a slot consists of whole cache
+ * lines, it begins at a line. */
 /*@ requires 0 < slots <= LAWN_STORE_BLOCK && slot > 0;
   @ assigns \nothing;
   @ ensures room: \result >= (slots + 63) / 64 * 8;
@@ -119,8 +119,8 @@ is_free(uintptr_t word)
     return (word & 1) != 0;
 }
 
-/* Allocates a slab number: a free one of the lowest piece that has any, or a
- * new one. Returns false if out of memory. */
+/* Takes a free number of the lowest piece that has any, or a new one. Returns
+ * false if out of memory. */
 static bool
 take_number(struct lawn_store_slots *slots, uint64_t *number)
 {
@@ -515,8 +515,7 @@ check_numbers(const struct lawn_store_slots *slots, uint64_t free_numbers,
     return true;
 }
 
-/* Returns the number of slots in all groups. Adds the memory of the groups'
- * arrays to *bytes. */
+/* Adds the memory of the groups' arrays to *bytes. */
 static uint64_t
 sum_groups(const struct lawn_store_slots *slots, size_t *bytes)
 {

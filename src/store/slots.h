@@ -5,16 +5,14 @@
  * own. The free slot with the lowest address in a slab is used first, so timers
  * that are started in sequence are mostly adjacent in memory. A slab without
  * live slots is freed, except for one spare slab, which is freed when memory is
- * short. The first slab of a size is small; each further one has three times as
- * many slots as all before it, plus four, up to the size of a block.
+ * short. The first slab of a size has 4 slots, the next one 16, then 64, and so
+ * on up to the size of a block.
  *
- * Slots allocated for TTLs between the same two powers of 16 share slabs. So
- * when many short timers end, the few long ones among them do not keep all
- * slabs in use.
+ * Only TTLs between the same two powers of 16 share slabs. Otherwise a few long
+ * timers would keep all slabs in use after many short ones have ended.
  *
  * Slots never move. Slabs have numbers, so that a cursor (slab number, slot
  * number) can iterate over all records. The number of a freed slab is reused.
- *
  * The owner of a slot stores its place, 16 bits from which the slab is
  * computed.
  */
@@ -38,8 +36,8 @@
 #define LAWN_STORE_GROUPS 33u
 
 struct lawn_store_slab {
-    /* Links of the ring of slabs of this size that have free slots. Valid only
-     * while this slab has a free slot. */
+    /* Links of the ring of slabs of this size that have free slots. Not valid
+     * while the slab is full. */
     struct lawn_store_slab *next;
     struct lawn_store_slab *prev;
     struct lawn_store_size *size;
@@ -84,12 +82,11 @@ void lawn__store_slots_init(struct lawn_store_slots *slots,
 /* Returns the group for a TTL, 0 to 15, to add to PAYLOADS or RECORDS. */
 unsigned lawn__store_slots_group(uint64_t ttl);
 
-/* Allocates a block of memory; frees the spare slab if necessary. Returns NULL
- * if out of memory. */
+/* Frees the spare slab if necessary. Returns NULL if out of memory. */
 void *lawn__store_slots_block(struct lawn_store_slots *slots, size_t size);
 
-/* Returns a slot of at least size bytes, aligned to 8, and sets *place. Returns
- * NULL if out of memory. O(1). */
+/* Returns a slot of at least size bytes, aligned to 8, or NULL if out of
+ * memory. O(1). */
 void *lawn__store_slots_take(struct lawn_store_slots *slots, unsigned group,
                              size_t size, uint16_t *place);
 void lawn__store_slots_give(struct lawn_store_slots *slots, void *slot,
@@ -103,15 +100,14 @@ lawn__store_slots_slab(const void *slot, uint16_t place)
 
 size_t lawn__store_slots_room(size_t size);
 
-/* Returns the next live record and advances the cursor, or returns NULL. */
+/* Returns the next live record, or NULL. */
 void *lawn__store_slots_walk(const struct lawn_store_slots *slots,
                              uint64_t *cursor);
 
 /* Frees all memory that is not in use. O(1). */
 void lawn__store_slots_trim(struct lawn_store_slots *slots);
 
-/* Checks the slabs, and reports the first error on out. Adds their memory to
- * *bytes. */
+/* Adds the memory of the slabs to *bytes. */
 bool lawn__store_slots_check(const struct lawn_store_slots *slots,
                              size_t *bytes, FILE *out);
 

@@ -1,19 +1,12 @@
 /* snapshot.c - saves and loads all timers of a store [S9].
  *
- * Saving visits the timers in the order in which loading must add them, so
- * nothing is sorted. It needs one block of memory. Loading adds timers as they
- * are read; an error removes all of them. Input is not trusted: a block is used
- * only after its checksum was verified, a value only after it was validated,
- * and memory is allocated for at most twice the bytes that have been read. A
- * record that spans blocks is joined in a buffer that grows as its bytes
- * arrive. O(timers and their bytes).
+ * Nothing is sorted, because lawn__store_each() visits timers in an order that
+ * lawn__store_restore() supports.
  *
- * The buffers do not count toward the store's memory limit, so a full store can
- * be saved.
- *
- * Saving and loading require that lawn__store_each() visits timers in an order
- * that lawn__store_restore() supports, and that read() and write() do not
- * change the store.
+ * Input is not trusted: a block is used only after its checksum was verified, a
+ * value only after it was validated, and memory is allocated for at most twice
+ * the bytes that have been read. A record that spans blocks is joined in a
+ * buffer that grows as its bytes arrive.
  */
 #include "snapshot.h"
 #include "expect.h"
@@ -202,8 +195,7 @@ struct lawn_store_loading {
     size_t at;
     size_t end;
     size_t ahead;          /* offset of the first record not prefetched */
-    unsigned fetched;      /* number of records prefetched from content[at]
-                            * on */
+    unsigned fetched;      /* records prefetched from content[at] on */
     bool ended;            /* the last block was read */
     unsigned char *joined; /* bytes that span blocks */
     size_t joined_size;    /* size of the buffer joined */
@@ -211,8 +203,8 @@ struct lawn_store_loading {
     uint64_t first;
 };
 
-/* Returns the number of bytes read, or an error. The number is smaller than
- * size only at the end of the input. */
+/* Returns the number of bytes read, which is below size only at the end of the
+ * input, or an error. */
 static ptrdiff_t
 read_bytes(struct lawn_store_loading *loading, unsigned char *bytes,
            size_t size)
@@ -332,7 +324,7 @@ read_block(struct lawn_store_loading *loading)
     return 0;
 }
 
-/* Enlarges the joined buffer for `more` bytes: doubles it, up to limit. */
+/* Makes room for `more` bytes: doubles the buffer, up to limit. */
 static int
 grow_joined(struct lawn_store_loading *loading, size_t have, size_t more,
             size_t limit)

@@ -1,8 +1,7 @@
 /* snapshot.h - the format of snapshots: docs/SNAPSHOT.md in C.
  *
- * A snapshot is a header, blocks, and an empty block. Each is followed by a
- * checksum of its bytes, keyed with the block number and the previous checksum.
- * So a missing, repeated, swapped or foreign block is detected. The contents of
+ * The key of each checksum contains the block number and the previous checksum,
+ * so a missing, repeated, swapped or foreign block is detected. The contents of
  * the blocks form a stream of records, which may span blocks.
  */
 #ifndef LAWN_STORE_SNAPSHOT_H
@@ -14,8 +13,8 @@
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
 #define LAWN_STORE_SNAPSHOT_VERSION 1u
 
-/* Sizes in bytes. The content of a block has 1 to BLOCK bytes; the last block
- * has none. SIZE is the length of the size field before the content. */
+/* Sizes in bytes. SIZE is the length of the size field of a block. BLOCK is the
+ * maximum size of its content. */
 enum {
     LAWN_STORE_SNAPSHOT_HEADER = 32,
     LAWN_STORE_SNAPSHOT_CHECKSUM = 8,
@@ -95,8 +94,8 @@ lawn__store_snapshot_sum(struct lawn_store_snapshot_chain *chain,
 
 struct lawn_store;
 
-/* Allocates a buffer that does not count toward the store's memory limit.
- * Returns NULL if out of memory. */
+/* The buffer does not count toward the store's memory limit, so that a full
+ * store can be saved. Returns NULL if out of memory. */
 unsigned char *lawn__store_snapshot_take(struct lawn_store *store, size_t size);
 void lawn__store_snapshot_give(struct lawn_store *store, unsigned char *buffer,
                                size_t size);

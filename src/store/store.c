@@ -110,7 +110,7 @@ lawn_store_free(struct lawn_store *store)
     LAWN_ASSERT(memory.bytes == 0, "[J5] memory was lost");
 }
 
-/* Returns the size of the slot or block for a payload outside the record. */
+/* Returns the size of the slot or block. */
 static size_t
 size_outside(size_t size)
 {
@@ -172,8 +172,8 @@ lawn__store_discard(struct lawn_store *store, struct lawn_store_record *record)
     lawn__store_slots_give(&store->slots, record, record->place);
 }
 
-/* Returns a record that is neither in the table nor on the lawn, or NULL if out
- * of memory. */
+/* The record is neither in the table nor on the lawn. Returns NULL if out of
+ * memory. */
 static struct lawn_store_record *
 make_record(struct lawn_store *store, const void *id, size_t id_size,
             uint64_t ttl, const void *payload, size_t size)
@@ -224,8 +224,7 @@ room_inside(const struct lawn_store_record *record)
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
 
-/* Replaces the payload. The new one may be part of the old one. Returns 0; or
- * returns an error and changes nothing. */
+/* The new payload may be part of the old one. On an error, changes nothing. */
 static int
 change_payload(struct lawn_store *store, struct lawn_store_record *record,
                const void *payload, size_t size)
@@ -300,8 +299,7 @@ ttl_until(const struct lawn_store *store, uint64_t deadline)
     return deadline > now ? deadline - now : 0;
 }
 
-/* Adds a record for a new id. On failure, returns NULL, sets *error, and has
- * changed nothing [S2]. */
+/* On failure, returns NULL, sets *error, and has changed nothing [S2]. */
 static struct lawn_store_record *
 add_record(struct lawn_store *store, uint64_t hash, const void *id,
            size_t id_size, uint64_t ttl, const void *payload, size_t size,
@@ -523,8 +521,8 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
 
     /* No timer of a lawn can be due before the time passed to lawn_place(). So
      * if timers are overdue, the empty lawn is placed again, at an earlier
-     * time. That is not possible in a callback; overdue timers then wait for a
-     * later mow [P6]. */
+     * time. In a callback that is not possible; there, overdue timers wait for
+     * a later mow [P6]. */
     if (first <= now && store->mows == 0) {
         place_lawn(store, first - 1);
         lawn_set_now(store->lawn, now);

@@ -51,19 +51,19 @@ struct lawn_store {
     size_t place_size;
 };
 
-/* Frees the memory of a record that is neither in the table nor on the lawn. */
+/* The record must be neither in the table nor on the lawn. */
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);
 
-/* Calls visit for each timer, in the order that lawn__store_restore() requires.
- * on_blade is true if the timer is on a blade. Stops if visit returns false. */
+/* Visits the timers in the order that lawn__store_restore() requires. Stops if
+ * visit returns false. */
 typedef bool lawn_store_visit_fn(const struct lawn_store_timer *timer,
                                  bool on_blade, void *arg);
 bool lawn__store_each(const struct lawn_store *store,
                       lawn_store_visit_fn *visit, void *arg);
 
-/* Prepares an empty store for timers whose earliest deadline is `first`, which
- * may be in the past. */
+/* `first` is the earliest deadline of the timers; it may be in the past. The
+ * store must be empty. */
 void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
 
 /* Adds a copy of a saved timer. Returns 0; -EEXIST if the id exists; -ENOMEM or

@@ -7,9 +7,9 @@
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* The table grows above MOST records in PER buckets. It
- * shrinks if they have fewer than FEWEST. Buckets that are not yet split have
- * twice as many records as the others. */
+/* The table grows above MOST records per PER buckets, and shrinks below FEWEST.
+ * These are averages: buckets that are not yet split have twice as many records
+ * as the others. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u
@@ -18,7 +18,6 @@ _Static_assert(sizeof(void *) != 8 ||
                    sizeof(struct lawn_store_bucket) == LAWN_STORE_LINE,
                "a bucket is a cache line");
 
-/* Returns NULL if out of memory. */
 static struct lawn_store_bucket *
 new_bucket(struct lawn_store_table *table)
 {
@@ -80,8 +79,8 @@ put_entry(struct lawn_store_table *table, struct lawn_store_bucket *bucket,
     return true;
 }
 
-/* Removes an entry of bucket, which is home or is chained to it. The last entry
- * of the chain replaces it. */
+/* bucket is home or is chained to it. The last entry of the chain replaces the
+ * removed one. */
 static void
 drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
            struct lawn_store_bucket *bucket, unsigned entry)
@@ -235,8 +234,8 @@ set_buckets(struct lawn_store_table *table, uint64_t buckets)
     table->shift_unsplit = lawn__store_table_shift(bits - 1);
 }
 
-/* Returns the bucket that contains an entry. Replaces *entry, a number in the
- * chain, by the number in that bucket. */
+/* *entry counts from the beginning of the chain. Returns the bucket that
+ * contains it, and makes *entry count from the beginning of that bucket. */
 static struct lawn_store_bucket *
 find_entry(struct lawn_store_bucket *bucket, unsigned *entry)
 {
@@ -273,7 +272,7 @@ retag_bucket(const struct lawn_store_table *table,
     }
 }
 
-/* Adds a bucket. Returns false and changes nothing if out of memory. */
+/* Returns false and changes nothing if out of memory. */
 LAWN_NOINLINE static bool
 grow_table(struct lawn_store_table *table)
 {

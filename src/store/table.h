@@ -8,9 +8,8 @@
  * The table grows by one bucket at a time. The new bucket, number n, takes
  * those records of bucket n - 2^k whose hash selects n; 2^k is the largest
  * power of two not above n. Shrinking is the reverse. So each call does at most
- * the work of one bucket, and there is never a rehash of all records.
- * Buckets are in segments of 64 KiB; only the first segment is copied, while it
- * grows to that size.
+ * the work of one bucket. Buckets are in segments of 64 KiB; only the first
+ * segment is copied, while it grows to that size.
  *
  * The functions that find a record are inline: the fewer instructions a call
  * has, the more calls the processor executes at once, so that their waits for
@@ -90,11 +89,10 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits. The number consists of hash bits 0 to bits - 1. A tag consists of 16
- * hash bits; at most 7 of them are also in the number. A split distributes the
- * records by hash bit `bits`, which it takes from the tags. It
- * reads the records only if bits + 1 is a multiple of 8: then the new tags
- * begin 8 bits later, and the hashes are computed again. */
+ * bits, which are hash bits 0 to bits - 1. A split distributes the records by
+ * hash bit `bits`. The 16 bits of a tag include that bit, so the split does not
+ * read the records. But if bits + 1 is a multiple of 8, the tags after the
+ * split begin 8 bits later, and the hashes are computed again. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {
@@ -142,9 +140,9 @@ lawn__store_table_prefetch(const struct lawn_store_table *table, uint64_t hash)
     LAWN_STORE_PREFETCH(lawn__store_table_home(table, hash));
 }
 
-/* Returns a mask of the records in a bucket that have this tag: bit 2 * i is
- * set for entry i. It has no branches: a misprediction would keep the processor
- * from executing the next call while this bucket is loaded. */
+/* Bit 2 * i of the result is set if entry i has this tag. There are no
+ * branches: a misprediction would keep the processor from executing the next
+ * call while this bucket is loaded. */
 static inline unsigned
 lawn__store_table_match(const struct lawn_store_bucket *bucket, uint16_t tag)
 {
@@ -192,8 +190,8 @@ lawn__store_table_find(const struct lawn_store_table *table, uint64_t hash,
     return NULL;
 }
 
-/* Adds a record whose id is not in the table. Returns false and changes nothing
- * if out of memory. */
+/* The id must not be in the table. Returns false and changes nothing if out of
+ * memory. */
 bool lawn__store_table_add(struct lawn_store_table *table, uint64_t hash,
                            struct lawn_store_record *record);
 
@@ -207,8 +205,7 @@ bool lawn__store_table_reserve(struct lawn_store_table *table,
 /* Removes all records without accessing them. */
 void lawn__store_table_clear(struct lawn_store_table *table);
 
-/* Checks the buckets, and reports the first error on out. Adds the memory of
- * the segments to *bytes. */
+/* Adds the memory of the segments to *bytes. */
 bool lawn__store_table_check(const struct lawn_store_table *table,
                              size_t *bytes, FILE *out);
 

@@ -1,8 +1,5 @@
-/* atomic.h - accesses to words that the threads of a set share.
- *
- * Each access is a macro with a memory order. With LAWN_EXPLORE the macros are
- * calls, implemented in tests/explore/, which control the order of the
- * accesses.
+/* atomic.h - accesses to words that the threads of a set share. With
+ * LAWN_EXPLORE, tests/explore/ implements them and controls their order.
  *
  * LAWN_FENCE_LIGHT and LAWN_FENCE_HEAVY are the two halves of a fence. Suppose
  * that each of two threads stores a word and then loads the other thread's
@@ -36,7 +33,6 @@
     __atomic_store_n(word, value, order)
 #define LAWN_ATOMIC_XCHG(word, value, order)                                   \
     __atomic_exchange_n(word, value, order)
-/* If *word == *seen, sets *word to value; otherwise sets *seen to *word. */
 #define LAWN_ATOMIC_CAS(word, seen, value, order)                              \
     __atomic_compare_exchange_n(word, seen, value, 0, order, LAWN_ACQUIRE)
 #define LAWN_ATOMIC_FADD(word, value, order)                                   \

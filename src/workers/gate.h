@@ -1,7 +1,7 @@
 /* gate.h - lets lawn_workers_close() wait for starts that use the mailbox.
  *
- * A start that has claimed a timer must not fail: see state.h. So a start that
- * will put a timer into a mailbox enters a gate before it claims the timer.
+ * A start that will put a timer into a mailbox enters a gate before it claims
+ * the timer, because it must not fail after that: see state.h.
  * lawn_workers_close() waits for the starts inside the gates before it closes
  * the mailboxes:
  *
@@ -13,18 +13,18 @@
  *      gate--, a release                  close the mailboxes
  *
  * Either the start sees `closing` and fails without changing the timer, or
- * close sees the start and waits until the timer is in the mailbox. Between
- * gate++ and gate-- a start never blocks and cannot be canceled. It is enough
- * that close sees each gate empty once.
+ * close sees the start and waits until the timer is in the mailbox. Inside a
+ * gate, a start never blocks and cannot be canceled. It is enough that close
+ * sees each gate empty once: later starts see `closing`.
  *
  * A thread owns at most one gate of each set, and counts there without atomic
- * additions. The owner is identified by the address of a thread-local word. No
- * thread releases its gates when it ends. But a new thread that gets the memory
- * of an ended one inherits its gates. It sees their counts, because the reuse
- * of the memory is ordered after the end of the old thread. A thread tries only
- * a few gates. If other threads, running or ended, own all of these, the thread
- * uses a shared word and sequentially consistent atomic additions. Without
- * LAWN_FENCE_HEAVY, all threads do so. */
+ * additions. The owner is identified by the address of a thread-local word. A
+ * thread does not release its gates when it ends, but a new thread that gets
+ * its memory inherits them. It sees their counts, because the reuse of the
+ * memory is ordered after the end of the old thread. If other threads, running
+ * or ended, own all gates that a thread tries, it uses a shared word and
+ * sequentially consistent atomic additions. Without LAWN_FENCE_HEAVY, all
+ * threads do so. */
 #ifndef LAWN_WORKERS_GATE_H
 #define LAWN_WORKERS_GATE_H
 
@@ -45,9 +45,9 @@ struct lawn_pass {
     bool alone; /* no other thread writes *count */
 };
 
-/* Returns a gate for a thread that does not yet own gate number `at`. Tries
- * `at` and a few others in turn, and returns the first that the thread owns or
- * can take. If there is none, returns a shared one. */
+/* Called if the thread does not own gate number `at`. Tries `at` and a few
+ * others, and returns the first that the thread owns or can take, else a shared
+ * one. */
 struct lawn_pass lawn__gate_find(struct lawn_workers *set, uintptr_t me,
                                  unsigned at);
 
@@ -66,8 +66,7 @@ lawn__gate_leave(const struct lawn_pass *pass)
     }
 }
 
-/* Returns false if the set is closed; then the caller is not inside the
- * gate. */
+/* Returns false, without entering, if the set is closed. */
 static inline bool
 lawn__gate_enter(struct lawn_workers *set, struct lawn_pass *pass)
 {

@@ -1,19 +1,18 @@
 /* mailbox.h - sends timers from any thread to the worker that runs a shard.
  *
  * The mailbox is a stack with many producers. The consumer takes the whole
- * stack and reverses it, so that timers are processed in the order of their
- * posts. It reverses in steps, so that a full mailbox does not delay due timers
- * [C9]. A timer contains the link, and MAIL in its state word ensures that it
- * is in at most one mailbox, once. So a mailbox needs no memory and cannot
- * overflow.
+ * stack and reverses it into the order of posting. It reverses in steps, so
+ * that a full mailbox does not delay due timers [C9]. A timer contains the
+ * link, and MAIL in its state word ensures that it is in at most one mailbox,
+ * once. So a mailbox needs no memory and cannot overflow.
  *
  * Memory order: the compare-and-swap of a push is a release of timer->next and
  * of everything that the producer wrote to the timer. The exchange of the
  * consumer is an acquire. It synchronizes with the pushes of all timers of the
  * list, since the earlier compare-and-swaps of the same word form one release
  * sequence. No thread pops a single timer, so the ABA problem does not occur.
- * Both operations are also sequentially consistent, as required when the worker
- * falls asleep: see announce_sleep(). */
+ * Both operations are also sequentially consistent, as announce_sleep()
+ * requires. */
 #ifndef LAWN_WORKERS_MAILBOX_H
 #define LAWN_WORKERS_MAILBOX_H
 
@@ -24,8 +23,7 @@ struct lawn_mailbox {
     /* Atomic: the newest timer, or a mark that the mailbox is closed. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *head;
 
-    /* Accessed by the consumer only: in a cache line other than that of the
-     * producers. */
+    /* Accessed by the consumer only. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *taken; /* newest first */
     struct lawn_workers_timer *ready;                     /* oldest first */
 };
@@ -47,7 +45,7 @@ struct lawn_workers_timer *lawn__mailbox_pop(struct lawn_mailbox *box,
 
 bool lawn__mailbox_is_closed(const struct lawn_mailbox *box);
 
-/* Makes all further pushes fail. Timers in the mailbox can still be popped. */
+/* Timers in the mailbox can still be popped. */
 void lawn__mailbox_close(struct lawn_mailbox *box);
 
 #endif

@@ -9,9 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sleeps if *word == value, until another thread wakes this one, or until the
- * time `until`, in nanoseconds of CLOCK_MONOTONIC; LAWN_NEVER means no limit.
- * May also return spuriously. */
+/* Sleeps if *word == value, until another thread wakes this one, until the time
+ * `until` of CLOCK_MONOTONIC (LAWN_NEVER: no limit), or spuriously. */
 void lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until);
 
 /* Wakes all threads that sleep on the word. The word may have been freed. */

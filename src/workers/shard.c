@@ -4,8 +4,7 @@
 
 #include "state.h"
 
-/* A timer may fire late by up to 1/1024 of its TTL if that allows appending it
- * to a blade: see is_overtaken(). */
+/* Late by up to 1/1024 of the TTL: see is_overtaken(). */
 #define LAWN_SHARD_LATE_BITS 10
 
 struct lawn_shard *
@@ -42,8 +41,8 @@ lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline)
     uint64_t at = LAWN_ATOMIC_LOAD(&shard->wake_at, LAWN_SEQ_CST);
     while (deadline < at) {
         /* Only the thread that sets wake_at to 0 wakes the worker, so a burst
-         * of posts wakes it once [C7]. The acquire load returns the worker that
-         * sleeps. */
+         * of posts wakes it once [C7]. The sleeping worker stored shard->worker
+         * before wake_at, so this load returns that worker. */
         if (LAWN_ATOMIC_CAS(&shard->wake_at, &at, 0, LAWN_SEQ_CST)) {
             struct lawn_worker *worker =
                 LAWN_ATOMIC_LOAD(&shard->worker, LAWN_ACQUIRE);
@@ -94,9 +93,9 @@ lawn__shard_put_back(struct lawn_shard *shard, struct lawn_workers_timer *timer,
     lawn_start_as(shard->lawn, &timer->timer, 0, deadline);
 }
 
-/* Returns whether a start is earlier than the shard's latest start, but only by
- * a small part of its TTL. Such a start uses the time of the latest one, so
- * that the timer can be appended to a blade [M5]. */
+/* Returns whether a start is earlier than the shard's latest start, but by only
+ * a small part of its TTL. It then uses the time of the latest one, so that the
+ * timer can be appended to a blade [M5]. */
 static bool
 is_overtaken(const struct lawn_shard *shard, const struct lawn_request *request)
 {
@@ -132,8 +131,7 @@ put_on_lawn(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                   round_deadline(shard, deadline));
 }
 
-/* Moves a timer to the shard of the request. Returns false if the word is no
- * longer *seen. */
+/* Returns false if the word is no longer *seen. */
 static bool
 forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
               uint64_t *seen, const struct lawn_request *request)
@@ -154,11 +152,12 @@ forward_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                           lawn__state_posted(*seen & ~LAWN_STATE_LAWN, to))) {
         return false;
     }
-    /* Mailboxes are closed only when one worker runs all shards. */
+    /* Mailboxes are closed only when one worker runs all shards; then the
+     * branch above was taken. */
     bool pushed = lawn__mailbox_push(&to->box, timer);
     LAWN_ASSERT(pushed, "a mailbox was closed too early");
     (void)pushed;
-    /* Wake the worker whatever the deadline. Once MAIL is set, other threads
+    /* Wake the worker whatever the deadline: once MAIL is set, other threads
      * may have started the timer with an earlier deadline, or wait for its
      * release, without posting it again. */
     lawn__shard_wake(to, 0);
@@ -203,9 +202,8 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                 return;
             }
         } else if (request.shard == NULL) {
-            /* A local start was done before the mail was read. If the timer is
-             * not on the lawn, the lawn has fired it since: see
-             * decide_fire(). */
+            /* A local start has replaced the start in the mailbox. Without
+             * LAWN, the lawn has fired the timer since: see decide_fire(). */
             if (lawn__state_swap(timer, &seen, next | LAWN_STATE_LAWN)) {
                 if ((seen & LAWN_STATE_LAWN) == 0) {
                     lawn__shard_put_back(shard, timer,
@@ -222,8 +220,7 @@ accept_timer(struct lawn_shard *shard, struct lawn_workers_timer *timer)
                                         (is_overtaken(shard, &request)
                                              ? LAWN_STATE_LATE
                                              : LAWN_STATE_DUE))) {
-            /* Put even a stopped timer on the lawn: its next start then needs
-             * no mail. */
+            /* Even a stopped timer: its next start then needs no mail. */
             put_on_lawn(shard, timer, &request);
             return;
         }
@@ -297,9 +294,8 @@ end_callback(struct lawn_shard *shard)
 #define LAWN_SHARD_UNSEEN
 #endif
 
-/* Returns timer->fire. A thread that has stopped the timer may write this field
- * at the same time. Then the state word has changed, and the result is not
- * used. */
+/* A thread that has stopped the timer may write this field at the same time.
+ * Then the state word has changed, and the result is not used. */
 static LAWN_SHARD_UNSEEN lawn_workers_fire_fn *
 read_callback(const struct lawn_workers_timer *timer)
 {
@@ -307,8 +303,8 @@ read_callback(const struct lawn_workers_timer *timer)
     return *(lawn_workers_fire_fn *const volatile *)&timer->fire;
 }
 
-/* Called when the lawn has fired a timer. Returns whether its callback must be
- * called. If so, the timer is now free, and *due and *fire are set. */
+/* Returns whether the callback must be called. If so, the timer is now free,
+ * and *due and *fire are set. */
 static bool
 decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             uint64_t *due, lawn_workers_fire_fn **fire)
@@ -333,8 +329,8 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
             /* Restarted without mail. */
             *due = round_deadline(shard,
                                   LAWN_ATOMIC_LOAD(&timer->when, LAWN_RELAXED));
-            /* If it is due by now, fire it, even if it became due after the mow
-             * began. Back on the lawn, it would fire one tick later [P6]. */
+            /* If it is due by now, fire it: back on the lawn, it would fire one
+             * tick later [P6]. */
             if (*due > lawn_now(shard->lawn) || *due > shard->limit) {
                 if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_REQ)) {
                     lawn__shard_put_back(shard, timer, *due);
@@ -346,8 +342,8 @@ decide_fire(struct lawn_shard *shard, struct lawn_workers_timer *timer,
         if ((seen & (LAWN_STATE_RUN | LAWN_STATE_MAIL)) ==
             (LAWN_STATE_RUN | LAWN_STATE_MAIL)) {
             /* The timer is due, but still in the mailbox, with an outdated
-             * start. It fires after it is taken from there, because it must not
-             * become free before. */
+             * start. It must not become free, and so not fire, before it is
+             * taken from there. */
             if (lawn__state_swap(timer, &seen, seen & ~LAWN_STATE_LAWN)) {
                 return false;
             }

@@ -9,21 +9,21 @@
 struct lawn_shard *lawn__shard_new(struct lawn_workers *set, unsigned number);
 void lawn__shard_free(struct lawn_shard *shard);
 
-/* Takes timers from the mailbox. Each takes two steps, one to reverse and one
- * to process it; at most *steps are used, and subtracted from *steps. Advances
- * the worker's clock if it takes new messages. */
+/* Takes timers from the mailbox. A timer takes two steps, to reverse and to
+ * process it; subtracts the steps from *steps, and stops at 0. Advances the
+ * worker's clock if it takes new messages. */
 void lawn__shard_drain(struct lawn_shard *shard, size_t *steps);
 
 bool lawn__shard_has_mail(struct lawn_shard *shard);
 
-/* Puts on the lawn, with this deadline, a timer from the mailbox, one that was
- * just removed, or one that the lawn has fired but that must remain there. Does
- * not use a blade, because timers on the blade may have later deadlines. */
+/* Puts a timer on the lawn: one from the mailbox, one that was just removed, or
+ * one that must remain although the lawn has fired it. Does not use a blade,
+ * because timers on the blade may have later deadlines. */
 void lawn__shard_put_back(struct lawn_shard *shard,
                           struct lawn_workers_timer *timer, uint64_t deadline);
 
-/* Fires the timers with a deadline <= now and <= limit, at most budget of them.
- * Returns the result of lawn_mow(). */
+/* Fires timers with a deadline <= now and <= limit, at most budget. Returns the
+ * result of lawn_mow(). */
 size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
                        size_t budget);
 
@@ -32,10 +32,9 @@ size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
 bool lawn__shard_has_running(const struct lawn_shard *shard);
 
 /* Any thread: ends the claim of a timer by storing the state word `next`.
- * `seen` is the word before the claim. If MAIL is not set in it, this function
- * first puts the timer into the mailbox, and the caller must be inside a gate.
- * The timer may have been freed when this returns. The caller must then wake
- * the worker. */
+ * `seen` is the word before the claim. If MAIL is not set in it, first puts the
+ * timer into the mailbox; then the caller must be inside a gate. The timer may
+ * have been freed when this returns. The caller must then wake the worker. */
 void lawn__shard_post(struct lawn_shard *shard,
                       struct lawn_workers_timer *timer, uint64_t seen,
                       uint64_t next);
@@ -47,8 +46,8 @@ void lawn__shard_wake(struct lawn_shard *shard, uint64_t deadline);
 void lawn__shard_notify_waiters(struct lawn_shard *shard);
 
 /* Called by the thread that closes the set, after all workers have ended. shut
- * closes the mailbox and accepts all timers in it. clear then makes all timers
- * idle, calls left for those that were running, and returns their number. */
+ * closes the mailbox and accepts its timers. clear then makes all timers idle,
+ * calls left for those that were running, and returns their number. */
 void lawn__shard_shut(struct lawn_shard *shard);
 uint64_t lawn__shard_clear(struct lawn_shard *shard, lawn_workers_left_fn *left,
                            void *arg);

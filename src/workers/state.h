@@ -5,22 +5,23 @@
  *   RUN    the timer is running: it fires unless it is stopped
  *   LAWN   the lawn of its shard may refer to it
  *   MAIL   it is in the mailbox of its shard, or about to be put there
- *   REQ    `when`, `shard` and, with MAIL, `ttl` contain a start. It takes
- *          effect when the timer is taken from the mailbox, or, without MAIL,
+ *   REQ    `when`, `shard` and, with MAIL, `ttl` contain a start. With MAIL, it
+ *          takes effect when the timer is taken from the mailbox; without MAIL,
  *          when the lawn fires the timer. Without RUN, the timer was stopped
  *          after that start
  *   DUE    the lawn fires the timer no later than at `when`
- *   LATE   the lawn fires the timer no later than `ttl` after this bit was set.
- *          Excludes DUE
- *   CLAIM  a thread is writing the fields of REQ for a start, and putting the
- *          timer into the mailbox if the start needs mail. No other thread
- *          changes the word
+ *   LATE   the lawn fires the timer at most `ttl` ticks after this bit was set.
+ *          Not set together with DUE
+ *   CLAIM  a thread is writing a start into the fields of REQ, and puts the
+ *          timer into the mailbox if necessary. No other thread changes the
+ *          word
  *   The other bits are the number of its shard + 1, or 0 if it has none, and a
  *   version.
  *
  * A timer is held while LAWN or MAIL is set, and free otherwise. The library
  * does not refer to a free timer, except for shard->firing while its callback
- * or left() runs.
+ * or left() runs. Below, a bit in parentheses may be set, and "take" is taking
+ * the timer from the mailbox:
  *
  *                        start, local
  *          +---------------------------------------------+
@@ -41,32 +42,29 @@
  *                    stop_sync        v
  *                                    MAIL (LAWN) ------> take: free
  *
- *   A remote start needs no mail if the timer has LAWN but not MAIL, and the
- *   lawn fires it no later than at the new deadline: with DUE, the new deadline
- *   is not earlier than the previous one; with LATE, the new TTL is not shorter
- *   than the previous one. The thread reads the clock after it has seen LATE,
- *   so the new TTL also begins later than the previous one. The word becomes
- *   RUN LAWN REQ DUE; when the lawn fires the timer, the worker puts it back
- *   with its new deadline. Most restarts by other threads are of this kind.
- *   A start without mail requires that a timer with LAWN and without MAIL is on
- *   the lawn. So a thread that removes it from the lawn, and then finds that
- *   the word has changed, must put it back.
+ * A remote start needs no mail if the timer has LAWN but not MAIL, and the lawn
+ * fires it no later than at the new deadline. With DUE, that is so if the new
+ * deadline is not before `when`. With LATE, it is so if the new TTL is not
+ * shorter than `ttl`: it also begins later, because the thread reads the clock
+ * after it has seen LATE. The word becomes RUN LAWN REQ DUE; when the lawn
+ * fires the timer, the worker puts it back with its new deadline. Such starts
+ * rely on M1. So a thread that removes a timer from the lawn, and then finds
+ * that the word has changed, must put it back.
  *
- *   RUN LAWN MAIL without REQ: a local start was done after the start in the
- *   mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires
- *   the timer before the mail is taken, the word becomes RUN MAIL, and the
- *   timer returns to the lawn when it is taken from the mailbox. A timer in a
- *   mailbox does not fire, because its callback may free it.
+ * RUN LAWN MAIL without REQ: a local start has replaced the start in the
+ * mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires the
+ * timer before, the word becomes RUN MAIL, and the timer returns to the lawn
+ * when it is taken. A timer in a mailbox does not fire, because its callback
+ * may free it.
  *
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
- * set. The thread that set CLAIM ends the claim by a plain store. A timer
- * cannot both fire and be stopped [C1 C2]: both clear RUN, and only one
- * compare-and-swap succeeds. A start or stop that finds a claim does not wait:
- * it counts as done just before the start that is being written, and that start
- * overrides it. lawn_workers_stop_sync() and the thread that clears the lawn
- * wait for the claim to end. A worker that finds a claimed timer in the mailbox
- * retries in its next round. The timer is put into the mailbox before the claim
- * ends.
+ * set. The thread that set CLAIM ends the claim by a plain store, after it has
+ * put the timer into the mailbox. A timer cannot both fire and be stopped [C1
+ * C2]: both clear RUN, and only one compare-and-swap succeeds. A start or stop
+ * that finds a claim does not wait: it counts as done just before the claiming
+ * start, which overrides it. lawn_workers_stop_sync() and the thread that
+ * clears the lawn wait for the claim to end. A worker that finds a claimed
+ * timer in the mailbox retries in its next round.
  *
  * Only a start may claim, and after the claim it cannot fail; operations that
  * find the claim rely on both. So a start that will put the timer into a
@@ -76,9 +74,9 @@
  * If the compare-and-swap of the claim succeeds, the `when` and `ttl` that it
  * has read are still current.
  *
- * UNSHARED TIMERS. With both fences, while shared is 0, only the worker that
- * runs the timer's shard changes the word, and does so by a plain store [C5].
- * The first other thread to access the timer revokes this right:
+ * UNSHARED TIMERS. This needs LAWN_FENCE_HEAVY. While timer->shared is 0, only
+ * the worker that runs the timer's shard changes the word, by a plain store
+ * [C5]. The first other thread to access the timer revokes this right:
  *
  *      the worker                         the other thread
  *      shard->hand = timer                timer->shared = 1
@@ -95,12 +93,12 @@
  *
  * MEMORY ORDER. Each change is a release and each load an acquire. So a thread
  * that sees a timer free sees all writes to it. `when`, `ttl` and `shard` are
- * written between the claim and its end, which is a release. The thread that
- * takes the mail reads them after an acquire load of the word, and uses them
- * only if its compare-and-swap of the same word succeeds. Each end of a claim
- * increments the version, so a successful swap proves that the fields were not
- * written in between, as in a seqlock. The fields are relaxed atomics, because
- * a reader that will fail may read them while a thread writes. */
+ * written between the claim and its end. The thread that takes the mail reads
+ * them after loading the word, and uses them only if its compare-and-swap of
+ * the same word succeeds. Each end of a claim increments the version, so a
+ * successful swap proves that the fields were not written in between, as in a
+ * seqlock. The fields are relaxed atomics, because a reader that will fail may
+ * read them while a thread writes. */
 #ifndef LAWN_WORKERS_STATE_H
 #define LAWN_WORKERS_STATE_H
 
@@ -154,8 +152,8 @@ lawn__state_load(const struct lawn_workers_timer *timer)
     return LAWN_ATOMIC_LOAD(&timer->state, LAWN_ACQUIRE);
 }
 
-/* Changes the word from *seen to `next`. If it is no longer *seen, changes
- * nothing, sets *seen to the word and returns false. */
+/* If the word is no longer *seen, changes nothing, sets *seen to the word and
+ * returns false. */
 static inline bool
 lawn__state_swap(struct lawn_workers_timer *timer, uint64_t *seen,
                  uint64_t next)
@@ -188,8 +186,8 @@ lawn__state_change(struct lawn_shard *shard, struct lawn_workers_timer *timer,
 void lawn__state_share(struct lawn_workers *set,
                        struct lawn_workers_timer *timer);
 
-/* Writes a request to a claimed timer. Without mail it does not write the TTL,
- * which is then unused and may be in another cache line. */
+/* The timer must be claimed. Without mail the TTL is not written, because it is
+ * unused and may be in another cache line. */
 static inline void
 lawn__state_write_request(struct lawn_workers_timer *timer,
                           const struct lawn_request *request, bool by_mail)
@@ -201,8 +199,7 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the word that follows `seen` when a request is posted to the
- * shard. */
+/* Returns the word after `seen` when a request is posted to the shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

@@ -1,5 +1,4 @@
-/* worker.c - a worker: its turns, its sleep, and the hand-over of shards. See
- * workers.h for turns and rounds.
+/* worker.c - a worker: its turns, its sleep, and the hand-over of shards.
  *
  * FALLING ASLEEP. A worker stores its wake-up time in wake_at of its shards,
  * and then checks their mailboxes once more. A posting thread puts its timer
@@ -8,18 +7,16 @@
  * wake-up is lost [C7].
  *
  * HAND-OVER. The owner of a shard is set under the set's lock, in shard->owner.
- * Between two rounds, a worker that runs a shard of another owner removes the
- * shard from its list and pushes it to the owner's arrivals, by a release. The
- * owner takes it from there, by an acquire, and so sees the lawn's latest
- * state. During the hand-over wake_at is 0, and posted timers wait until the
- * owner checks the mailbox. A worker that leaves, or ends with the set, closes
- * its arrivals when they are empty. A thread that finds them closed reads
+ * Between two rounds, a worker that runs a shard of another owner pushes it to
+ * the owner's arrivals, by a release. The owner takes it from there, by an
+ * acquire, and so sees the lawn's latest state. Meanwhile wake_at is 0, and
+ * posted timers wait. A worker that leaves, or ends with the set, closes its
+ * arrivals when they are empty. A thread that finds them closed reads
  * shard->owner again, which was changed before they were closed.
  *
  * THE END. A worker of a closed set ends when it has no more timers to fire. It
  * keeps its shards. Another worker that needs such a shard takes it over under
- * the lock. If the library created the ended thread, this is possible at once,
- * otherwise when that thread is detached. */
+ * the lock. */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier) */
 #include "park.h"
 #include "shard.h"
@@ -81,7 +78,7 @@ lawn_worker_set(const struct lawn_worker *worker)
     return worker->set;
 }
 
-/* Reads the clock; worker->now never decreases. */
+/* worker->now never decreases. */
 static void
 read_clock(struct lawn_worker *worker)
 {
@@ -119,8 +116,8 @@ lawn_worker_update(struct lawn_worker *worker)
     }
 }
 
-/* Makes the worker's file readable. Disables cancellation, because the thread
- * may hold the set's lock or be inside a gate. */
+/* Disables cancellation, because the thread may hold the set's lock or be
+ * inside a gate. */
 static void
 signal_fd(int fd)
 {
@@ -138,8 +135,8 @@ lawn__worker_wake(struct lawn_worker *worker)
     if (LAWN_ATOMIC_XCHG(&worker->token, 1, LAWN_SEQ_CST) != 0) {
         return;
     }
-    /* The worker may wait on the token or on the file. fd may be open from an
-     * earlier worker of this place. */
+    /* The worker may wait on the token or on the file, which may be open from
+     * an earlier worker of this place. */
     lawn__park_wake(&worker->token);
     int fd = LAWN_ATOMIC_LOAD(&worker->fd, LAWN_SEQ_CST);
     if (fd >= 0) {
@@ -170,8 +167,8 @@ lawn_worker_fd(struct lawn_worker *worker)
 #endif
 }
 
-/* Resets the wake-ups at the beginning of a turn. The turn sees all changes
- * that other threads made before these wake-ups. */
+/* The turn sees all changes that other threads made before the wake-ups that
+ * this function resets. */
 static void
 clear_wakeups(struct lawn_worker *worker)
 {
@@ -204,9 +201,9 @@ lawn__worker_hand_over(struct lawn_shard *shard, bool locked)
     for (;;) {
         struct lawn_worker *to = LAWN_ATOMIC_LOAD(&shard->owner, LAWN_ACQUIRE);
         if (to == NULL) {
-            /* Under the lock, so that a thread that adds a worker either finds
-             * the shard without a worker, or has made the new worker its
-             * owner. */
+            /* Under the lock: if a thread is adding a worker, it has either
+             * made that worker the owner, or will find that the shard has no
+             * worker. */
             if (!locked) {
                 lawn__park_lock(lock);
             }
@@ -253,9 +250,10 @@ lawn__worker_adopt(struct lawn_worker *worker)
     }
 }
 
-/* Returns whether a worker has ended. The caller holds the lock, a shard refers
- * to the worker, and the library created its thread. A removed worker has
- * handed over its shards, so a worker that is VACANT here was DONE before. */
+/* Returns whether a worker has ended, given that the library created its thread
+ * and that a shard refers to it. A removed worker has handed over its shards,
+ * so a worker that is VACANT here was DONE before. The caller holds the lock.
+ */
 static bool
 has_ended_with_set(const struct lawn_worker *worker)
 {
@@ -295,7 +293,6 @@ lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard)
     }
 }
 
-/* Hands over the shards that other workers own. */
 static void
 release_shards(struct lawn_worker *worker, bool locked)
 {
@@ -330,8 +327,7 @@ lawn__worker_leave(struct lawn_worker *worker, bool locked)
 }
 
 /* Returns whether the worker of a closed set has no timers left to fire, and no
- * shards left to receive or hand over. If so, closes its arrivals and makes it
- * DONE. */
+ * shards left to receive or hand over. If so, makes it DONE. */
 static bool
 is_drained(struct lawn_worker *worker, uint64_t until)
 {
@@ -383,7 +379,6 @@ lawn__worker_handle_control(struct lawn_worker *worker)
     }
 }
 
-/* Returns when the next round is due, or LAWN_NEVER if there are no timers. */
 static uint64_t
 find_next_round(const struct lawn_worker *worker)
 {
@@ -397,8 +392,8 @@ find_next_round(const struct lawn_worker *worker)
     return next;
 }
 
-/* Announces that the worker sleeps until `next`. If there is work before that
- * time, revokes the announcement and returns false. */
+/* If there is work before `next`, revokes the announcement and returns false.
+ */
 static bool
 announce_sleep(struct lawn_worker *worker, uint64_t next)
 {
@@ -421,7 +416,7 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* Moves the first shard to the end, so that each comes first once. */
+/* So that each shard comes first once. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {
@@ -438,8 +433,7 @@ rotate_shards(struct lawn_worker *worker)
     first->next = NULL;
 }
 
-/* Takes the mail, up to the budget. Returns whether any timer was claimed and
- * must be retried. */
+/* Returns whether any timer was claimed and must be retried. */
 static bool
 drain_mail(struct lawn_worker *worker)
 {
@@ -460,7 +454,7 @@ lawn__worker_resume(struct lawn_worker *worker)
     (void)drain_mail(worker);
 }
 
-/* Takes mail and fires timers. Returns whether more timers may be due. */
+/* Returns whether more timers may be due. */
 static bool
 run_round(struct lawn_worker *worker, uint64_t limit)
 {
@@ -518,10 +512,9 @@ lawn_worker_turn(struct lawn_worker *worker)
     return next;
 }
 
-/* Sleeps until `next`, or until another thread wakes the worker. After a nap,
- * lets other threads run first, to take more of their messages in one turn.
- * Otherwise, if threads share a processor, the worker would preempt them for
- * nearly every message. */
+/* After a nap, lets other threads run, to take more of their messages in one
+ * turn. Otherwise, if threads share a processor, the worker would preempt them
+ * for nearly every message. */
 static void
 sleep_until(struct lawn_worker *worker, uint64_t next)
 {

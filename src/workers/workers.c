@@ -14,8 +14,7 @@ lawn_workers_pending(const struct lawn_workers_timer *timer)
     return (lawn__state_load(timer) & (LAWN_STATE_RUN | LAWN_STATE_CLAIM)) != 0;
 }
 
-/* The number of shards that the calling thread has picked in turn: see
- * pick_shard(). */
+/* The number of shards that this thread has picked in turn. */
 #if defined LAWN_EXPLORE
 unsigned *lawn__explore_turn(void);
 #define LAWN_WORKERS_TURN (*lawn__explore_turn())
@@ -45,8 +44,7 @@ pick_shard_by_ttl(struct lawn_workers *set, uint64_t ttl)
         ->shards[(hash * LAWN_ATOMIC_LOAD(&set->count, LAWN_RELAXED)) >> 32];
 }
 
-/* Returns whether the timer's shard does not refer to it, so that it may move
- * to another shard. */
+/* The timer may move to another shard if its own does not refer to it. */
 static bool
 may_change_shard(const struct lawn_shard *shard,
                  const struct lawn_workers_timer *timer, uint64_t seen)
@@ -56,8 +54,8 @@ may_change_shard(const struct lawn_shard *shard,
             LAWN_ATOMIC_LOAD(&shard->firing, LAWN_ACQUIRE) != timer);
 }
 
-/* Starts a timer on a lawn of the calling worker. `here` is the timer's shard,
- * or NULL. Returns false if the word is no longer *seen. */
+/* `here` is the timer's shard, or NULL. Returns false if the word is no longer
+ * *seen. */
 static bool
 start_local(struct lawn_worker *self, struct lawn_shard *here,
             struct lawn_workers_timer *timer, uint64_t *seen,
@@ -113,9 +111,8 @@ start_local(struct lawn_worker *self, struct lawn_shard *here,
     return true;
 }
 
-/* Returns whether a start on the timer's own shard needs mail: the timer is not
- * on the lawn, or the lawn may fire it too late. request->when must be based on
- * a time read after `seen`. */
+/* For a start on the timer's own shard: see state.h. request->when must be
+ * based on a time read after `seen`. */
 static bool
 needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
            const struct lawn_request *request)
@@ -130,8 +127,8 @@ needs_mail(const struct lawn_workers_timer *timer, uint64_t seen,
     }
 }
 
-/* Starts a timer; through the mailbox of the shard `to`, if that is necessary.
- * Returns 1 on success, 0 if the word is no longer *seen, or an error. */
+/* Uses the mailbox of the shard `to` only if necessary. Returns 1 on success, 0
+ * if the word is no longer *seen, or an error. */
 static int
 start_remote(struct lawn_workers *set, struct lawn_shard *to,
              struct lawn_workers_timer *timer, uint64_t *seen,
@@ -180,7 +177,7 @@ start_remote(struct lawn_workers *set, struct lawn_shard *to,
     return 1;
 }
 
-/* Starts a timer on the shard `choice`, or on any if it is NULL. */
+/* `choice` is the shard to use, or NULL for any. */
 LAWN_NOINLINE static int
 start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t when, uint64_t ttl, struct lawn_shard *choice)
@@ -235,8 +232,7 @@ start_slow(struct lawn_workers *set, struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the calling thread's worker of this set, or NULL; also NULL while the
- * thread is closing another set. */
+/* Returns NULL also while the thread is closing another set. */
 static inline struct lawn_worker *
 current_worker(const struct lawn_workers *set)
 {
@@ -244,8 +240,8 @@ current_worker(const struct lawn_workers *set)
     return self != NULL && self->set == set ? self : NULL;
 }
 
-/* The fast path: the timer's shard is the worker's fast_shard, and the timer
- * runs or is free. */
+/* Succeeds if the timer's shard is the worker's fast_shard, and the timer runs
+ * or is free. */
 static inline bool
 start_fast(struct lawn_workers *set, struct lawn_workers_timer *timer,
            uint64_t ttl)
@@ -373,7 +369,6 @@ lawn_workers_stop(struct lawn_workers *set, struct lawn_workers_timer *timer)
     return stop_slow(set, timer);
 }
 
-/* Takes the mail of all shards of a waiting worker. */
 static void
 drain_own_mail(struct lawn_worker *self)
 {
@@ -402,9 +397,9 @@ wait_for_release(struct lawn_shard *shard,
     }
     uint64_t state = LAWN_ATOMIC_LOAD(&timer->state, LAWN_SEQ_CST);
     /* recalled: the timer is in the mailbox to be released, see
-     * request_release(). Otherwise sleep only while its callback is running:
-     * other threads may have started and stopped the timer meanwhile, and this
-     * shard's worker might not wake this thread. */
+     * request_release(). If it is not, and its callback is not running, do not
+     * sleep: other threads may have started and stopped the timer meanwhile,
+     * and this shard's worker might not wake this thread. */
     bool recalled =
         (state & (LAWN_STATE_RUN | LAWN_STATE_MAIL | LAWN_STATE_REQ |
                   LAWN_STATE_CLAIM | LAWN_STATE_SHARD_MASK)) ==
@@ -416,9 +411,8 @@ wait_for_release(struct lawn_shard *shard,
     (void)LAWN_ATOMIC_FADD(&shard->waiters, (uint32_t)-1, LAWN_SEQ_CST);
 }
 
-/* Asks the worker of a shard to release a timer that is not running. `waits` is
- * the worker of the calling thread, or NULL. Returns false if the word is no
- * longer *seen. */
+/* The timer must not be running. `waits` is the worker of the calling thread,
+ * or NULL. Returns false if the word is no longer *seen. */
 static bool
 request_release(struct lawn_shard *shard, struct lawn_workers_timer *timer,
                 uint64_t *seen, bool *stopped, struct lawn_worker *waits)

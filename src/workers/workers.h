@@ -2,17 +2,17 @@
  *
  * A SHARD is a lawn with a mailbox and a few words that other threads read. A
  * WORKER belongs to a thread and runs one or more shards; only that thread
- * accesses their lawns. Workers are added and removed; shards remain and are
- * handed over between workers. Timers refer to shards, so a hand-over changes
- * no timer.
+ * accesses their lawns. Timers refer to shards. So when a shard is handed over
+ * to another worker, no timer changes.
  *
- * A TURN of a worker is one call of lawn_worker_turn(). A ROUND is the part of
- * a turn that takes mail and fires timers. The turn hands over shards before
- * the round, and announces the worker's sleep after it.
+ * A TURN of a worker is one call of lawn_worker_turn(). It hands over shards,
+ * runs a ROUND, which takes mail and fires timers, and announces the worker's
+ * sleep.
  *
- * Invariants, between operations:
- *   M1  A timer on a shard's lawn has LAWN set and names that shard, or it is
- *       CLAIMed. A timer with LAWN and without MAIL and CLAIM is on the lawn.
+ * Invariants, between operations. LAWN, MAIL and CLAIM are bits of a timer's
+ * state word, which also names a shard: see state.h.
+ *   M1  A timer on a shard's lawn has CLAIM set, or has LAWN set and names that
+ *       shard. A timer with LAWN and without MAIL and CLAIM is on the lawn.
  *   M2  A timer in a shard's mailbox, or in its list `again`, has MAIL set and
  *       names that shard. No other timer has MAIL set, except while a thread
  *       is about to push it.
@@ -34,7 +34,7 @@
 #include "../base/assertion.h"
 #include "../base/noinline.h"
 #include "../base/saturating.h"
-#else /* all files are in one folder, as installed by clib */
+#else /* one folder, as installed by clib */
 #include "assertion.h"
 #include "noinline.h"
 #include "saturating.h"
@@ -42,9 +42,8 @@
 
 #include <pthread.h>
 
-/* Gates of a set, see gate.h, and how many of them a thread tries.
- * tests/explore/ uses fewer, because each gate lengthens the schedules of
- * threads that it tests. */
+/* Gates of a set, and how many of them a thread tries: see gate.h.
+ * tests/explore/ uses fewer, which shortens its schedules. */
 #if defined LAWN_EXPLORE
 #define LAWN_GATE_BITS 1
 #define LAWN_GATE_TRIES 2u
@@ -85,10 +84,9 @@ struct lawn_shard {
 
     /* Atomic. hand: the timer whose state the worker is changing, see state.h.
      * firing: the timer whose callback, or left() of lawn_workers_close(), is
-     * running. waiters: number of threads that wait until the callback has
-     * returned, or until a timer is released. served: the word they wait on,
-     * incremented on both events. The worker changes the first two for each
-     * timer. */
+     * running. The worker changes these two for each timer. waiters: number of
+     * threads that wait until the callback has returned, or until a timer is
+     * released. served: the word they wait on, incremented on both events. */
     _Alignas(LAWN_LINE) struct lawn_workers_timer *hand;
     struct lawn_workers_timer *firing;
     uint32_t waiters;
@@ -96,9 +94,8 @@ struct lawn_shard {
     uint32_t cleared; /* Atomic: the set is closed and the lawn is empty */
 
     /* Accessed by the worker only. next: the next shard of the worker, or of
-     * its arrivals. again: timers taken from the mailbox, to be retried in the
-     * next round: see accept_timer(). started: start time of the latest start
-     * [M5]. */
+     * its arrivals. again: timers to be accepted in the next round: see
+     * accept_timer(). started: start time of the latest start [M5]. */
     struct lawn_shard *next;
     struct lawn_workers_timer *again;
     uint64_t started;
@@ -139,8 +136,7 @@ struct lawn_counts {
  *   LEAVING  was removed: its thread must hand over its shards and end
  *   LEFT     has handed them over; its thread ends, or must still be detached
  *   DONE     has ended with the set; lawn__worker_inherit() may take its shards
- *
- * made, joined, turning and stale are not part of the life cycle. */
+ */
 enum lawn_worker_life {
     LAWN_WORKER_VACANT,
     LAWN_WORKER_LIVE,
@@ -158,17 +154,17 @@ struct lawn_worker {
     /* Accessed by the thread only, while it runs. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* The shard to which start_fast() adds timers: start_shard (below) as of
-     * the last clock update, if timers are routed by owner and the worker ran
-     * that shard then; NULL while stale. */
+    /* start_shard (below), if the worker may use start_fast(): timers are
+     * routed by owner, and the worker runs that shard. Set when the clock is
+     * read; NULL while stale. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since now was set */
     bool turning; /* in lawn_worker_turn() */
     bool made;    /* the library created the thread and joins it */
     bool joined;  /* joined or being joined; under the set's lock */
     pthread_t thread;
-    /* For a set's closer: the worker of another set in the same thread, or
-     * NULL. */
+    /* Only for `closer` of a set (below): the worker of another set in the same
+     * thread, or NULL. */
     struct lawn_worker *under;
 
     struct lawn_counts counts;
@@ -180,9 +176,9 @@ struct lawn_worker {
      * arrivals: shards handed over to this worker, or the mark that it accepts
      * none. control: the worker must check its arrivals, the owners of its
      * shards, and its life. */
-    _Alignas(LAWN_LINE) struct lawn_shard *start_shard; /* Atomic: shard for
-                                                         * timers it starts */
-    uint32_t life; /* Atomic: enum lawn_worker_life */
+    _Alignas(LAWN_LINE) struct lawn_shard *start_shard; /* for timers started on
+                                                         * this worker */
+    uint32_t life; /* enum lawn_worker_life */
     uint32_t control;
     struct lawn_shard *arrivals;
 
@@ -202,8 +198,9 @@ struct lawn_workers {
     bool real;       /* the clock is CLOCK_MONOTONIC */
     bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
-    /* Held to write `closing` to `past`, except `clearing`, and to read those
-     * that are not atomic. Reading shards[i], i < count, needs no lock. */
+    /* Held to write `closing` to `past`, except `clearing`. Of these fields,
+     * the atomic ones and shards[i], i < count, can be read without the lock.
+     */
     uint32_t lock;
     uint32_t closing;      /* atomic */
     uint32_t seats;        /* Atomic: number of workers that are not VACANT */
@@ -248,37 +245,33 @@ lawn__worker_self(const struct lawn_workers *set)
     return self;
 }
 
-/* worker.c: makes a worker begin a turn. */
+/* Makes a worker begin a turn. */
 void lawn__worker_wake(struct lawn_worker *worker);
 
-/* worker.c: hands over a shard to its owner, or sets shard->worker to NULL if
- * the shard has no owner. The shard must be on no worker's list. locked: the
- * caller holds the set's lock. */
+/* Hands over a shard to its owner, or sets shard->worker to NULL if there is
+ * none. The shard must be on no worker's list. locked: the caller holds the
+ * set's lock. */
 void lawn__worker_hand_over(struct lawn_shard *shard, bool locked);
 extern struct lawn_worker lawn__handover_marker;
 
-/* worker.c: updates the clock before a callback of a shard. */
+/* Updates the clock before a callback of a shard. */
 void lawn__worker_tick(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: takes the mail and updates the clock. Called before a start between
- * two turns if time may have passed: the starts in the mail are older, so they
- * come first [M5]. */
+/* Takes the mail and updates the clock. Called before a start between two
+ * turns: the starts in the mail are older, so they come first [M5]. */
 void lawn__worker_resume(struct lawn_worker *worker);
 
-/* worker.c: adopt takes over the shards that have arrived. handle_control also
- * hands over shards that other workers own, and leaves if the worker was
- * removed. */
+/* adopt takes over the shards that have arrived. handle_control also hands over
+ * shards that other workers own, and leaves if the worker was removed. */
 void lawn__worker_adopt(struct lawn_worker *worker);
 void lawn__worker_handle_control(struct lawn_worker *worker);
 
-/* worker.c: takes over a shard of a closed set, so that operations on its
- * timers can complete. Does nothing if the worker of the shard has not
- * ended. */
+/* Takes over a shard of a closed set, so that operations on its timers can
+ * complete, provided that the worker of the shard has ended. */
 void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
 
-/* worker.c: closes the arrivals, and hands over the shards that other workers
- * own. locked: the caller holds the set's lock. Returns true if no shards
- * remain. */
+/* Closes the arrivals, and hands over the shards that other workers own.
+ * Returns true if no shards remain. */
 bool lawn__worker_leave(struct lawn_worker *worker, bool locked);
 
 /* Only one thread may write the word; others may read it. */

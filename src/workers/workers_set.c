@@ -123,8 +123,7 @@ lawn_workers_now(const struct lawn_workers *set)
     return lawn__saturating_add(now, 0);
 }
 
-/* Returns the number of shards that a worker owns; for NULL, of those without
- * an owner. */
+/* For NULL, counts the shards without an owner. */
 static unsigned
 count_owned(struct lawn_workers *set, const struct lawn_worker *worker)
 {
@@ -183,8 +182,7 @@ reassign_shard(struct lawn_shard *shard, struct lawn_worker *to)
     }
 }
 
-/* For each worker that does not own its start_shard: sets it to the worker's
- * first shard, or to NULL. */
+/* The start_shard of a worker is one that it owns, or NULL. */
 static void
 choose_start_shards(struct lawn_workers *set)
 {
@@ -207,7 +205,7 @@ choose_start_shards(struct lawn_workers *set)
     }
 }
 
-/* Assigns shards to a new worker: those without an owner, and the last ones of
+/* Assigns to a new worker the shards without an owner, then the last ones of
  * workers that own more than their share. */
 static void
 distribute_shards(struct lawn_workers *set, struct lawn_worker *worker)
@@ -257,7 +255,7 @@ add_counts(struct lawn_counts *to, const struct lawn_counts *from)
     to->late_most = most > to->late_most ? most : to->late_most;
 }
 
-/* Returns a vacant or new place for a worker, or NULL with errno set. */
+/* On failure, returns NULL and sets errno. */
 static struct lawn_worker *
 find_seat(struct lawn_workers *set)
 {
@@ -316,8 +314,7 @@ enroll(struct lawn_workers *set)
     return worker;
 }
 
-/* Called under the lock when the thread of a worker has ended or is
- * detached. */
+/* The thread of the worker has ended or is detached. Call it under the lock. */
 static void
 vacate(struct lawn_workers *set, struct lawn_worker *worker)
 {
@@ -356,7 +353,7 @@ run_worker_thread(void *arg)
     return NULL;
 }
 
-/* Starts the worker's thread, with all signals blocked. */
+/* Blocks all signals in the thread. */
 static int
 start_thread(struct lawn_worker *worker)
 {
@@ -566,7 +563,7 @@ lawn_workers_free(struct lawn_workers *set)
     }
 }
 
-/* Sets the counters of one worker, or of all if worker is NULL. */
+/* For all workers if worker is NULL. */
 static void
 fill_counters(struct lawn_workers *set, const struct lawn_worker *worker,
               struct lawn_workers_counters *out)
