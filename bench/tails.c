@@ -14,7 +14,7 @@ static struct {
     struct tails *tails;
     size_t budget;
     uint64_t *deadlines; /* by object; NULL if not the counting run */
-    uint32_t *log;       /* of this run; NULL: this run is not timed */
+    uint64_t *log;       /* of this run; NULL: this run is not timed */
     struct lawn_histogram entries;
     bool mowing;  /* callbacks are part of the mow */
     bool current; /* touched is up to date */
@@ -71,8 +71,7 @@ end_call(void *self, uint64_t since, uint64_t fired)
         }
     } else if (watch.calls < watch.tails->calls) {
         took = took > stopwatch_cost() ? took - stopwatch_cost() : 0;
-        watch.log[watch.calls] =
-            took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+        watch.log[watch.calls] = took;
         watch.cycles += took;
     }
     watch.calls++;
@@ -226,8 +225,8 @@ tails_play(struct tails *tails, struct run *run, const struct cell *cell,
 static int
 compare_cycles(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
 
     return (x > y) - (x < y);
 }
@@ -237,7 +236,7 @@ tails_end(struct tails *tails, unsigned runs)
 {
     struct lawn_histogram *any = calloc(2, sizeof(*any));
     uint64_t calls = runs > 0 ? tails->calls : 0;
-    uint32_t *times = malloc(runs * sizeof(*times) + 1);
+    uint64_t *times = malloc(runs * sizeof(*times) + 1);
 
     for (uint64_t i = 0; any != NULL && times != NULL && i < calls; i++) {
         for (unsigned k = 0; k < runs; k++) {

@@ -40,7 +40,7 @@ struct tails {
     struct tails_figures entries;
 
     /* While measuring. */
-    uint32_t *log; /* cycles of each call, run by run */
+    uint64_t *log; /* cycles of each call, run by run */
     struct lawn_histogram paused;
 };
 
