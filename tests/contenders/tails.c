@@ -15,10 +15,16 @@ static uint64_t read_cycles(void);
 static uint64_t cycles;      /* the time of the stopwatch */
 static uint64_t took[CALLS]; /* by the calls of a run */
 static uint64_t next_call;
+static uint64_t pause;    /* of the machine, in cycles */
+static unsigned readings; /* until the pause; 0: none */
+static uint64_t turns;    /* of the spinner, before the last call of a run */
 
 static uint64_t
 read_cycles(void)
 {
+    if (readings > 0 && --readings == 0) {
+        cycles += pause;
+    }
     return cycles += READ;
 }
 
@@ -80,6 +86,7 @@ slow_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
     (void)fire;
     (void)arg;
     cycles += took[next_call++];
+    turns = watch.spun;
     return 0;
 }
 
@@ -103,6 +110,29 @@ measure_calls(void)
     CHECK_EQ(tails.calls, CALLS);
     tails_end(&tails, RUNS);
     return tails;
+}
+
+TEST(the_spinner_sees_a_pause_that_is_shorter_than_the_call)
+{
+    took[0] = took[1] = took[2] = 100 * TAILS_TURN;
+    pause = 50 * TAILS_TURN;
+    /* Six by the calls of the run that counts, two by a timed call; then the
+     * spinner reads the time at its start, and again. */
+    readings = 2 * CALLS + 2 + 2;
+    struct tails tails = measure_calls();
+    CHECK_EQ(tails.spinner.max, pause);
+    CHECK_EQ(tails.any.max, took[0]);
+    CHECK_EQ(tails.paused.count, RUNS * CALLS);
+}
+
+TEST(the_spinner_takes_turns_with_the_calls)
+{
+    took[0] = took[1] = took[2] = TAILS_TURN + 1;
+    (void)measure_calls();
+    CHECK_EQ(turns, CALLS - 1);
+    took[0] = took[1] = took[2] = TAILS_TURN / CALLS;
+    (void)measure_calls();
+    CHECK_EQ(turns, 0);
 }
 
 TEST(a_call_longer_than_2_to_the_32_cycles_is_reported_with_its_length)
