@@ -33,7 +33,7 @@ static const struct options_spec bench_specs[] = {
      .parse = options_flag,
      .offset = offsetof(struct bench_options, quick)},
     {.name = "gate",
-     .help = "check the performance limits B1 to B9 of lawn-bench(1); exit "
+     .help = "check the performance limits B1 to B10 of lawn-bench(1); exit "
              "with status 1 if one is not met or cannot be measured",
      .parse = options_flag,
      .offset = offsetof(struct bench_options, gate)},
@@ -478,9 +478,8 @@ report_again(const struct bench_options *options)
     return VERBS_USAGE;
 }
 
-/* Sets options that were not given. */
-static void
-set_defaults(struct bench_options *options)
+void
+bench_set_defaults(struct bench_options *options)
 {
     if (options->runs == 0) {
         options->runs = options->quick ? BENCH_QUICK_RUNS : BENCH_RUNS;
@@ -525,8 +524,10 @@ options_fit(const struct bench_options *o)
 
     if (o->json && o->csv) {
         message = "--json and --csv cannot be combined";
-    } else if (o->gate && (o->quick || o->trace != NULL)) {
-        message = "--gate cannot be combined with --quick or --trace";
+    } else if (o->gate && o->trace != NULL) {
+        message = "--gate and --trace cannot be combined";
+    } else if (o->gate && o->quick && (o->store || o->workers)) {
+        message = "--gate --quick cannot be combined with --store or --workers";
     } else if (o->gate && (o->json || o->csv || o->instructions)) {
         message =
             "--gate cannot be combined with --json, --csv or --instructions";
@@ -629,7 +630,7 @@ run_bench(const struct options_verb *verb, int argc, char **argv)
     if (!options_fit(&options)) {
         return VERBS_USAGE;
     }
-    set_defaults(&options);
+    bench_set_defaults(&options);
     if (options.list) {
         print_list(stdout);
         return VERBS_OK;

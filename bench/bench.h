@@ -59,6 +59,10 @@ bench_budget(const struct bench_options *options)
     return options->budget != 0 ? (size_t)options->budget : SIZE_MAX;
 }
 
+/* Sets the options of a run that were not given: runs, and the limit of
+ * --quick. */
+void bench_set_defaults(struct bench_options *options);
+
 /* The selected cells and contenders. */
 struct bench_choice {
     const struct contender *contenders[CONTENDERS_MAX];

@@ -82,8 +82,8 @@ print_tails(FILE *out, const struct results *results)
             " for reading the clock are\n         subtracted; 1,000 cycles are "
             "%.0f ns\n"
             "any run  all calls of all runs, with the pauses of the machine\n"
-            "spinner  pauses seen by a loop that only reads the clock, for as "
-            "long as a run\n"
+            "spinner  pauses seen by a loop that reads the clock, in turns "
+            "with the calls\n"
             "entries  timers fired, and timers or index entries moved or "
             "examined\n"
             "late     the most ticks from a deadline to its firing\n",

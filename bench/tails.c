@@ -6,21 +6,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Cycles of timed calls after which the spinner has a turn. */
+#define TAILS_TURN 1000000u
+
 /* Data of the wrapper functions, as in stopwatch.c. */
 static struct {
     struct contender outer; /* what the run sees */
     const struct contender *inner;
-    const struct run *run;
+    struct run *run;
     struct tails *tails;
     size_t budget;
     uint64_t *deadlines; /* by object; NULL if not the counting run */
-    uint32_t *log;       /* of this run; NULL: this run is not timed */
+    uint64_t *log;       /* of this run; NULL: this run is not timed */
     struct lawn_histogram entries;
     bool mowing;  /* callbacks are part of the mow */
     bool current; /* touched is up to date */
     uint64_t touched;
     uint64_t calls;
-    uint64_t cycles; /* of all calls */
+    uint64_t spun;   /* calls before the last turn of the spinner */
+    uint64_t cycles; /* of the calls since then */
     uint64_t fired;
     contender_fire_fn *fire;
 } watch;
@@ -37,6 +41,35 @@ static uint64_t
 count_touched(void *self)
 {
     return watch.inner->touched != NULL ? watch.inner->touched(self) : 0;
+}
+
+/* A turn of the spinner: for each call since its last turn, reads the clock for
+ * as long as the call took, and records the longest pause between two readings.
+ * The time limit of the run excludes this time. */
+static void
+spin(void)
+{
+    uint64_t start = run_clock();
+    uint64_t end = watch.tails->calls;
+
+    end = watch.calls < end ? watch.calls : end;
+    for (; watch.spun < end && !run_interrupted(); watch.spun++) {
+        uint64_t since = stopwatch_read();
+        uint64_t last = since;
+        uint64_t longest = 0;
+
+        while (last - since < watch.log[watch.spun]) {
+            uint64_t now = stopwatch_read();
+
+            longest = now - last > longest ? now - last : longest;
+            last = now;
+        }
+        lawn_histogram_add(
+            &watch.tails->paused,
+            longest > stopwatch_cost() ? longest - stopwatch_cost() : 0);
+    }
+    watch.cycles = 0;
+    watch.run->limit += run_clock() - start;
 }
 
 /* Called before a call. Returns the time. */
@@ -71,11 +104,13 @@ end_call(void *self, uint64_t since, uint64_t fired)
         }
     } else if (watch.calls < watch.tails->calls) {
         took = took > stopwatch_cost() ? took - stopwatch_cost() : 0;
-        watch.log[watch.calls] =
-            took < UINT32_MAX ? (uint32_t)took : UINT32_MAX;
+        watch.log[watch.calls] = took;
         watch.cycles += took;
     }
     watch.calls++;
+    if (watch.cycles > TAILS_TURN) {
+        spin();
+    }
 }
 
 static void
@@ -136,25 +171,6 @@ watch_mow(void *self, uint64_t now, size_t budget, contender_fire_fn *fire,
         end_call(self, since, watch.fired - before);
     } while (shares && returned == part && watch.fired - first < budget);
     return (size_t)(watch.fired - first);
-}
-
-/* Measures pauses: for each call of the run, reads the clock until the mean
- * length of a call has passed. */
-static void
-spin(struct tails *tails)
-{
-    uint64_t mean = tails->calls > 0 ? watch.cycles / tails->calls : 0;
-
-    for (uint64_t i = 0; i < tails->calls && !run_interrupted(); i++) {
-        uint64_t since = stopwatch_read();
-        uint64_t took = 0;
-
-        do {
-            took = stopwatch_read() - since;
-        } while (took < mean);
-        uint64_t most = mean + stopwatch_cost();
-        lawn_histogram_add(&tails->paused, took > most ? took - most : 0);
-    }
 }
 
 static void
@@ -218,7 +234,7 @@ tails_play(struct tails *tails, struct run *run, const struct cell *cell,
         run->end = end_count(tails, run, runs);
     } else if (run->end == RUN_OK) {
         run->wrong = watch.calls != tails->calls;
-        spin(tails);
+        spin();
     }
     return run->end;
 }
@@ -226,8 +242,8 @@ tails_play(struct tails *tails, struct run *run, const struct cell *cell,
 static int
 compare_cycles(const void *a, const void *b)
 {
-    uint32_t x = *(const uint32_t *)a;
-    uint32_t y = *(const uint32_t *)b;
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
 
     return (x > y) - (x < y);
 }
@@ -237,7 +253,7 @@ tails_end(struct tails *tails, unsigned runs)
 {
     struct lawn_histogram *any = calloc(2, sizeof(*any));
     uint64_t calls = runs > 0 ? tails->calls : 0;
-    uint32_t *times = malloc(runs * sizeof(*times) + 1);
+    uint64_t *times = malloc(runs * sizeof(*times) + 1);
 
     for (uint64_t i = 0; any != NULL && times != NULL && i < calls; i++) {
         for (unsigned k = 0; k < runs; k++) {

@@ -7,9 +7,10 @@
  * median of its times in all runs. So a pause of the machine has no effect,
  * because it hits another call in each run.
  *
- * After each timed run, a spinner shows the pauses of the machine: it reads the
- * clock in a loop, for as many intervals as there were calls, each as long as
- * the mean call, and records by how much an interval was too long.
+ * A spinner shows the pauses of the machine in the same seconds. It has a turn
+ * after each 10^6 cycles of timed calls, about half a millisecond, or after a
+ * longer call. For each of these calls it reads the clock in a loop, for as
+ * long as the call took, and records the longest pause between two readings.
  *
  * A mow whose budget is larger than that of the tails is made as several calls,
  * at the same tick, until no due timer is left.
@@ -40,7 +41,7 @@ struct tails {
     struct tails_figures entries;
 
     /* While measuring. */
-    uint32_t *log; /* cycles of each call, run by run */
+    uint64_t *log; /* cycles of each call, run by run */
     struct lawn_histogram paused;
 };
 

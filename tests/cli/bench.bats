@@ -542,8 +542,9 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     [ "$status" -le 1 ]
     [ -z "$stderr" ]
     [ "$(grep -cE '^B1  W[13] .* x  <= 1\.10  (ok|FAILS)$' <<<"$output")" -eq 4 ]
+    [ "$(grep -cE '^B1  geometric mean .* x +<= 0\.9 +(ok|FAILS)$' <<<"$output")" -eq 1 ]
     [ "$(grep -cE '^B4  .* ok$' <<<"$output")" -eq 3 ]
-    grep -q '^3 of 3 performance limits met, B1 aside$' <<<"$output"
+    grep -qE '^[34] of 4 performance limits met, the cells of B1 aside$' <<<"$output"
     [[ "${lines[-1]}" =~ $last ]]
     [ "$status" -eq "$(grep -c '^not met:$' <<<"$output")" ]
     run --separate-stderr "$lawn" bench --gate "${few[@]}" --workload W1 \
@@ -552,6 +553,57 @@ for row in (row for cell in run["cells"] for row in cell["rows"]):
     [ "$(grep -cE '^B1  W1 .* not measured: .*FAILS$' <<<"$output")" -eq 2 ]
     [[ "$output" == *"not met:"* ]]
     [[ "${lines[-1]}" == "0 of 2 cells meet B1; "* ]]
+}
+
+@test "the gate reports a geometric mean above its limit" {
+    copy_tool
+    mkdir copy/peers
+    "${CC:-cc}" -std=c11 -shared -fPIC -I"$top/bench" -o copy/peers/uv.so "$BATS_TEST_DIRNAME/idle_peer.c"
+    slower=(--contender 'lawn,heap4,uv' --n 10k --t 20 --workload 'W1,W2')
+    run --separate-stderr copy/lawn bench --gate "${slower[@]}"
+    [ "$status" -eq 1 ]
+    [ -z "$stderr" ]
+    grep -qE '^B1  geometric mean over the best other contenders .* x +<= 0\.9 +FAILS$' <<<"$output"
+    [[ "$output" == *"not met:"*"B1 geometric mean over the best other contenders: "* ]]
+    run --separate-stderr copy/lawn bench --gate --quick "${slower[@]}"
+    [ "$status" -eq 1 ]
+    [ -z "$stderr" ]
+    grep -qE '^B10 geometric mean over uv, 2 cells .* x +<= 1 +FAILS$' <<<"$output"
+    [[ "$output" == *"not met:"*"B10 geometric mean over uv, 2 cells: "* ]]
+    [ "${lines[-1]}" = "0 of 1 performance limits met" ]
+}
+
+@test "the gate of the quick grid compares with one contender that finished all cells" {
+    run --separate-stderr "$lawn" bench --gate --quick --n 1k --t 1,20 --workload W1,W3 --runs 1 --limit 1m \
+        --contender lawn,heap4,tree,wheel,floor --report page.html
+    [ "$status" -le 1 ]
+    [ -z "$stderr" ]
+    python3 - "$status" "${lines[0]}" <<'END'
+import json, math, re, sys
+page = open("page.html").read()
+run = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
+times = [{row["contender"]: row["median"] for row in cell["rows"]} for cell in run["cells"]]
+def mean(name):
+    return math.exp(sum(math.log(each["lawn"] / each[name]) for each in times) / len(times))
+value = max(mean(name) for name in ("heap4", "tree", "wheel"))
+assert len(times) == 4 and times[2]["floor"] is None
+found = re.fullmatch(r"B10 geometric mean over (\w+), 4 cells +([\d.]+) x +<= 1 +(ok|FAILS)", sys.argv[2])
+assert mean(found.group(1)) > value - 0.01 and abs(float(found.group(2)) - value) < 0.01, (found, value)
+assert (found.group(3) == "FAILS") == (sys.argv[1] == "1")
+assert (found.group(3) == "FAILS") == (value > 1) or abs(value - 1) < 0.01
+END
+    run --separate-stderr "$lawn" bench --gate --quick --n 1k --t 1,20 --workload W1 --runs 1 --limit 1m \
+        --contender lawn,floor
+    [ "$status" -eq 1 ]
+    grep -qE '^B10 .* -1\.00 x +<= 1 +FAILS$' <<<"$output"
+}
+
+@test "options that the gate does not support are named" {
+    words=("--gate and --trace cannot be combined")
+    fails 2 --gate --trace x
+    words=("--gate --quick cannot be combined with --store or --workers")
+    fails 2 --gate --quick --store
+    fails 2 --gate --quick --workers
 }
 
 # Runs --tails on few timers, as JSON.
