@@ -378,9 +378,11 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || full) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* The wake-up has happened, the timerfd must become unreadable, or the
-     * wake-up is too late [L2]. */
-    if (loop->armed <= now || loop->set <= now || next < loop->armed) {
+    /* The wake-up has happened, the timerfd must become unreadable, or no
+     * wake-up is set [L2]. If a wake-up is set, it is not too late [K1], even if
+     * next, which need not be exact, is earlier. */
+    if (loop->armed <= now || loop->set <= now ||
+        (loop->armed == LAWN_NEVER && next != LAWN_NEVER)) {
         set_wakeup(loop, next);
     }
     return next;

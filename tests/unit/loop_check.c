@@ -60,7 +60,7 @@ TEST(a_check_of_a_loop_reports_each_broken_invariant)
 /* Stopped timers leave empty slots in the index. If no timer is running, the
  * loop does not examine them. After the next start they are too many for one
  * call of lawn_next(), which then returns a time before the deadline. */
-TEST(a_loop_may_be_checked_after_many_timers_were_stopped)
+TEST(a_wakeup_remains_set_after_many_timers_were_stopped)
 {
     enum { LEVELS = 6, SLOTS = 100, MANY = LEVELS * SLOTS };
     static struct lawn_loop_timer timers[MANY];
@@ -78,6 +78,10 @@ TEST(a_loop_may_be_checked_after_many_timers_were_stopped)
     CHECK_EQ(bench.armed, LAWN_NEVER);
     lawn_loop_start(bench.loop, &bench.timer[0], UINT64_C(1) << 50);
     CHECK_EQ(bench.armed, (UINT64_C(1) << 50) + 1000);
+    /* Nor does a turn set an earlier wake-up [L2]. */
+    unsigned arms = bench.arms;
+    CHECK(lawn_loop_turn(bench.loop) < bench.armed);
+    CHECK_EQ(bench.arms, arms);
     CHECK(lawn_loop_check(bench.loop, stdout));
     CHECK(lawn_loop_stop(bench.loop, &bench.timer[0]));
     bench_end(&bench);
