@@ -66,10 +66,10 @@
  *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
  *       index entries, including those that it fires; lawn_next() examines at
- *       most 448 index entries; lawn_next_timer() examines at most 448, plus
- *       outdated ones: blades whose first timer was stopped or restarted, and
- *       empty slots of the index. In all these limits, an empty slot counts as
- *       an entry.
+ *       most 448 index entries; lawn_next_timer() examines at most 448, not
+ *       counting outdated ones: blades whose first timer was stopped or
+ *       restarted, and empty slots of the index (see slot_bits). In the limits
+ *       of mows and lawn_next(), an empty slot counts as an entry.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time.
  *       Deadlines saturate at LAWN_NEVER - 1 and never wrap. The time of a lawn
  *       never goes backward.
@@ -178,8 +178,9 @@ struct lawn_counters {
     uint64_t unqueued_starts; /* starts and restarts that found no blade */
     uint64_t moved;           /* index entries moved, and empty blades and
                                  empty slots removed from the index */
-    uint64_t touched_idle;    /* the most entries that one call processed: a mow
-                                 that fired no timer, or lawn_next() */
+    uint64_t touched_idle;    /* the most entries processed by one call of
+                                 lawn_next(), or by one mow that fired no
+                                 timer */
     uint64_t looked;          /* index entries examined by lawn_next(),
                                  lawn_next_exact() and lawn_next_timer() */
     uint64_t ahead;           /* links read by mows to prefetch timers */
@@ -278,9 +279,9 @@ void lawn_set_resolution(struct lawn *lawn, uint64_t resolution);
  * O(1).
  *
  * A program that sleeps until the returned time may wake too early, but not
- * twice for the same time: after a mow that left no due timer, the returned
- * time is later than the time passed to that mow, unless lawn_start_as() or a
- * start at the last tick makes a timer due at once. */
+ * twice for the same time: if it then mows and no due timer is left, the next
+ * result of lawn_next() is later than the time passed to that mow. Exception:
+ * lawn_start_as() or a start at the last tick may make a timer due at once. */
 uint64_t lawn_next(struct lawn *lawn);
 
 /* Returns the earliest deadline, or LAWN_NEVER if no timer is running. O(1) if
@@ -322,9 +323,9 @@ uint64_t lawn_last_deadline(const struct lawn_timer *timer);
  * not change the lawn. Returns false to end the visit. */
 typedef bool lawn_visit_fn(struct lawn_timer *timer, uint64_t ttl, void *arg);
 
-/* Calls visit for all running timers: first the unqueued timers, then the
+/* Calls visit() for all running timers: first the unqueued timers, then the
  * others grouped by TTL. Timers with the same TTL and deadline are visited in
- * the order in which they would fire. Returns false if visit returned false,
+ * the order in which they would fire. Returns false if visit() returned false,
  * otherwise true. O(timers + blades + slots).
  *
  * To save timers, store their TTLs and deadlines in this order, and later pass
@@ -338,10 +339,11 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
  * In a callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6].
- * Otherwise a timer with such a deadline fires in the next mow, and a deadline
- * before the mowed time counts as the mowed time. The mowed time is the time up
- * to which mows have processed the index: options.now in a new lawn, later a
- * time between the deadline of the last timer that fired and lawn_now().
+ * Outside of a callback, a timer with such a deadline fires in the next mow; if
+ * the deadline is before the mowed time, it counts as the mowed time. The mowed
+ * time is the time up to which mows have processed the index: options.now in a
+ * new lawn, later a time between the deadline of the last timer that fired and
+ * lawn_now().
  *
  * So to load overdue timers in the order of their deadlines, create a lawn with
  * options.now set to the earliest deadline, call lawn_set_now() with the
@@ -373,9 +375,9 @@ void lawn_stats(const struct lawn *lawn, struct lawn_counters *out);
 uint64_t lawn_count_unqueued(const struct lawn *lawn);
 
 #if !defined LAWN_FREESTANDING
-/* Checks all invariants. Returns true if they hold. Otherwise prints the first
- * violated invariant to out, unless out is NULL, and returns false. O(size of
- * the lawn). */
+/* Checks all invariants. Returns true if they hold. Otherwise returns false
+ * and, unless the argument out is NULL, prints the first violated invariant to
+ * that file. O(size of the lawn). */
 bool lawn_check(const struct lawn *lawn, FILE *out);
 #endif
 

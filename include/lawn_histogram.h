@@ -32,18 +32,19 @@ void lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value);
 void lawn_histogram_merge(struct lawn_histogram *histogram,
                           const struct lawn_histogram *other);
 
-/* Returns a percentile: the end of the bucket that contains the smallest value
- * v such that at least parts / 100,000 of the values are <= v; but at most max.
+/* Returns a percentile. Let v be the smallest value such that at least the
+ * share parts / 100,000 of the values are <= v. The result is the end of the
+ * bucket that contains v, or the field max if that is smaller. The argument
  * parts is 50000 for the median and 99900 for the 99.9th percentile; 0 counts
  * as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is empty.
  * O(buckets). */
 uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
                            unsigned parts);
 
-/* Prints the percentiles in the text format of HdrHistogram, which its plotters
- * read. Each value is divided by unit: 1000 converts nanoseconds to
- * microseconds; 0 counts as 1. Returns 0, or -EIO if out has an error; then
- * part of the text may have been printed. O(buckets). */
+/* Prints the percentiles to a file, in the text format of HdrHistogram, which
+ * its plotters read. Each value is divided by unit: 1000 converts nanoseconds
+ * to microseconds; 0 counts as 1. Returns 0, or -EIO if the file has an error;
+ * then part of the text may have been printed. O(buckets). */
 int lawn_histogram_print(const struct lawn_histogram *histogram, FILE *out,
                          double unit);
 

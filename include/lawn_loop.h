@@ -49,10 +49,10 @@
  * an adapter.
  *
  * The options of lawn_X_new() are those of lawn_loop_new() and may be NULL. A
- * clock set in the options must count nanoseconds. The option arm is ignored,
- * because the adapter sets the wake-up. The allocator serves the loop but not
- * the adapter. Errors are those of lawn_loop_new() and those listed in the
- * header of the adapter. lawn_X_free() accepts NULL.
+ * clock set in the options must count nanoseconds. The field arm of the options
+ * is ignored, because the adapter sets the wake-up. The allocator serves the
+ * loop but not the adapter. Errors are those of lawn_loop_new() and those
+ * listed in the header of the adapter. lawn_X_free() accepts NULL.
  *
  * TIME
  *
@@ -80,9 +80,9 @@
  *       turn, for which an immediate wake-up is set.
  *   L4  No drift: with a fixed rate (LAWN_LOOP_SKIP or LAWN_LOOP_CATCH_UP), the
  *       n-th period (n = 0, 1, ...) is due exactly at first + n * period,
- *       however late earlier callbacks ran. first is the argument of
- *       lawn_loop_every_at(); for lawn_loop_every(), it is the time of the call
- *       plus one period.
+ *       however late earlier callbacks ran. Here first is the argument of
+ *       lawn_loop_every_at(), or the time of the call of lawn_loop_every() plus
+ *       one period.
  *   L5  Missed periods: if several periods are overdue, LAWN_LOOP_SKIP fires
  *       once, for the last of them, and counts the others as missed.
  *       LAWN_LOOP_CATCH_UP fires once for each of them, at most one per turn.
@@ -94,11 +94,12 @@
  *       since the timer was due. If periods were skipped, this is the time
  *       since the first of them was due.
  *
- * While a LAWN_LOOP_CATCH_UP timer waits for the next turn with an overdue
- * period [L5], it has a substitute deadline near lawn_loop_now(), which decides
- * the order of firing [P4]. lawn_loop_deadline() returns the substitute; due of
- * struct lawn_loop_timer has the exact time. If more than 16 timers catch up in
- * a turn, the others fire only after the clock has advanced.
+ * While a LAWN_LOOP_CATCH_UP timer has an overdue period and waits for the next
+ * turn [L5], its deadline is replaced by a substitute near lawn_loop_now(). The
+ * substitute decides the order of firing [P4]. lawn_loop_deadline() returns the
+ * substitute; the field due of struct lawn_loop_timer has the exact time. If
+ * more than 16 timers that fired in a turn still have overdue periods, those
+ * after the first 16 fire again only after the clock has advanced.
  *
  * THREADS
  *
@@ -133,14 +134,15 @@ typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
 /* A timer, embedded in an object of the caller: 64 bytes on 64-bit machines.
- * All-zero bytes are an idle timer. Set fire before the first start; fire and
- * arg may be changed at any time. due and missed may be read. The other fields
- * are private. Do not copy, move or free a running timer. */
+ * All-zero bytes are an idle timer. Set the field fire before the first start;
+ * the fields fire and arg may be changed at any time. The fields due and missed
+ * may be read. All other fields are private. Do not copy, move or free a
+ * running timer. */
 struct lawn_loop_timer {
     struct lawn_timer timer;
     uint64_t period; /* 0: fires once */
     lawn_loop_fire_fn *fire;
-    void *arg;    /* for use by fire */
+    void *arg;    /* for use by the callback */
     uint64_t due; /* in the callback: the time when the timer was due; at a
                      fixed rate the exact time of the period [L4] */
     uint32_t mode;
@@ -164,12 +166,12 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
- * previous one. when is the time on the loop's clock at which the host must
- * call lawn_loop_woken(). A time in the past means at once; LAWN_NEVER means
- * that no wake-up is needed. The loop calls this function only if the wake-up
- * must change [L2]: at the end of a turn, by a start outside of a turn, or when
- * the last running timer is stopped. Of the functions of this loop, the
- * callback may call only lawn_loop_now() and lawn_loop_update(). */
+ * previous one. The argument when is the time on the loop's clock at which the
+ * host must call lawn_loop_woken(). A time in the past means at once;
+ * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
+ * if the wake-up must change [L2]: at the end of a turn, by a start outside of
+ * a turn, or when the last running timer is stopped. Of the functions of this
+ * loop, the callback may call only lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -234,10 +236,10 @@ void lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
  * argument first of lawn_loop_every_at(). A period of 0 counts as one tick.
  * O(1) in the worst case.
  *
- * If first <= lawn_loop_now(), a timer with a fixed rate is due at once, or at
- * the next tick if a callback makes this call. Its periods from first to
- * lawn_loop_now() are overdue [L5]. A timer with LAWN_LOOP_DELAY is due at the
- * next tick. */
+ * If the first deadline is <= lawn_loop_now(), a timer with a fixed rate is due
+ * at once, or at the next tick if a callback makes this call. Its periods from
+ * that deadline to lawn_loop_now() are overdue [L5]. A timer with
+ * LAWN_LOOP_DELAY is due at the next tick. */
 void lawn_loop_every(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                      uint64_t period, enum lawn_loop_mode mode);
 void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
@@ -304,10 +306,10 @@ bool lawn_loop_check(struct lawn_loop *loop, FILE *out);
 
 /* Returns a timerfd, which is readable when a turn is due, until a turn leaves
  * no due timer. On failure nothing changes, and the result is -EINVAL if the
- * options set clock or arm, -ENOSYS if the system has no timerfd_create(2), or
- * the -errno of that call. O(1). Wait for the descriptor in any event loop; do
- * not read or close it. It may become readable once after the last running
- * timer was stopped. */
+ * field clock or arm of the options is set, -ENOSYS if the system has no
+ * timerfd_create(2), or the -errno of that call. O(1). Wait for the descriptor
+ * in any event loop; do not read or close it. It may become readable once after
+ * the last running timer was stopped. */
 int lawn_loop_fd(struct lawn_loop *loop);
 
 /* THE BUILT-IN EVENT LOOP
@@ -319,20 +321,20 @@ enum { LAWN_LOOP_READ = 1, LAWN_LOOP_WRITE = 2, LAWN_LOOP_HANGUP = 4 };
 
 struct lawn_loop_watcher;
 
-/* Callback of a watched descriptor. ready contains the watched events for which
- * the descriptor is ready. The end of the input counts as LAWN_LOOP_READ:
- * read() returns 0. After an error, or if both directions are closed, ready
- * contains LAWN_LOOP_HANGUP and all watched events. The callback may watch and
- * unwatch any descriptor, free any watcher that is not in use, and start and
- * stop timers. */
+/* Callback of a watched descriptor. The argument ready contains the watched
+ * events for which the descriptor is ready. The end of the input counts as
+ * LAWN_LOOP_READ: read() returns 0. After an error, or if both directions are
+ * closed, the argument contains LAWN_LOOP_HANGUP and all watched events. The
+ * callback may watch and unwatch any descriptor, free any watcher that is not
+ * in use, and start and stop timers. */
 typedef void lawn_loop_ready_fn(struct lawn_loop_watcher *watch, unsigned ready,
                                 struct lawn_loop *loop);
 
-/* A watcher of a descriptor, embedded in an object of the caller. Set ready and
- * arg. The other fields are read-only. */
+/* A watcher of a descriptor, embedded in an object of the caller. Set the
+ * fields ready and arg. The other fields are read-only. */
 struct lawn_loop_watcher {
     lawn_loop_ready_fn *ready;
-    void *arg;       /* for use by ready */
+    void *arg;       /* for use by the callback */
     int fd;          /* the last watched descriptor */
     unsigned events; /* 0: not in use */
 };
@@ -363,11 +365,12 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
  * do; each round costs as much as lawn_loop_once(). */
 int lawn_loop_run(struct lawn_loop *loop);
 
-/* Runs one round, see lawn_loop_run(). If wait is true, waits until a
- * descriptor is ready or a timer is due. Returns the number of callbacks
- * called, which may be 0, for example after a signal. On failure returns an
- * error of lawn_loop_run(); no callback was called. The cost is that of
- * epoll_wait(2) and lawn_loop_turn(), plus O(1) for each ready descriptor. */
+/* Runs one round, see lawn_loop_run(). If the argument wait is true, waits
+ * until a descriptor is ready or a timer is due. Returns the number of
+ * callbacks called, which may be 0, for example after a signal. On failure
+ * returns an error of lawn_loop_run(); no callback was called. The cost is that
+ * of epoll_wait(2) and lawn_loop_turn(), plus O(1) for each ready descriptor.
+ */
 int lawn_loop_once(struct lawn_loop *loop, bool wait);
 
 /* Makes lawn_loop_run() or lawn_loop_once() return after the current callback.

@@ -124,7 +124,8 @@ struct lawn_store_timer {
     size_t payload_size;
     uint64_t deadline;
     uint64_t ttl; /* TTL of the last start or touch, at least 1; if that call
-                     passed a deadline: the deadline minus the time then */
+                     had a deadline as argument: the deadline minus the time of
+                     the store at that call */
 };
 
 /* Errors that have no errno. */
@@ -163,12 +164,13 @@ void lawn_store_free(struct lawn_store *store);
 #define LAWN_STORE_AT 4u
 
 /* Starts a timer with a copy of the payload, and replaces a timer with the same
- * id. Its deadline is that of lawn_start(). how is 0 or a combination of the
- * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
- * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
- * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT
- * because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM. On
- * failure nothing changes [S2]. O(id_size + payload_size) on average [S5]. */
+ * id. Its deadline is that of lawn_start(). The argument how is 0 or a
+ * combination of the flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT
+ * exclude each other. Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
+ * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the flags are invalid; -EEXIST or
+ * -ENOENT because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM.
+ * On failure nothing changes [S2]. O(id_size + payload_size) on average [S5].
+ */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
@@ -178,15 +180,15 @@ int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
  * average [S5]. */
 bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 
-/* Looks up a timer. out may be NULL. Returns true and fills *out if the id has
- * a timer [S4], otherwise false. O(id_size) on average [S5]. */
+/* Looks up a timer. The argument out may be NULL. Returns true and fills *out
+ * if the id has a timer [S4], otherwise false. O(id_size) on average [S5]. */
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
 /* Like lawn_next_timer(), but always finds a timer with the earliest deadline.
- * out may be NULL. Returns true and fills *out if the store contains timers
- * [S4]. The cost is that of lawn_next_exact(). The timer remains in the store.
- */
+ * The argument out may be NULL. Returns true and fills *out if the store
+ * contains timers [S4]. The cost is that of lawn_next_exact(). The timer
+ * remains in the store. */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -221,8 +223,9 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
 /* Sets the time to now and fires timers with a deadline <= now, at most budget
  * of them, like lawn_mow(). Returns the number of timers that this call fired.
  * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), this
- * function continues at the limit of P8. The cost is that of as many calls of
- * lawn_mow() as necessary, plus that of lawn_store_stop() for each timer fired.
+ * function does not end when it reaches the limit of P8. The cost is that of as
+ * many calls of lawn_mow() as necessary, plus that of lawn_store_stop() for
+ * each timer fired.
  *
  * Unlike lawn_mow(), it may be called in a callback. The inner call fires
  * timers with a deadline <= its own now. Exception to P6: these include timers
@@ -236,10 +239,10 @@ size_t lawn_store_mow(struct lawn_store *store, uint64_t now, size_t budget,
                       lawn_store_fire_fn *fire, void *arg);
 
 /* Sets the time to now and removes the earliest timer with a deadline <= now,
- * without a callback. out may be NULL. Returns true and fills *out if there was
- * such a timer; *out remains valid until the next lawn_store_pop() or
- * lawn_store_free(). The cost is that of lawn_store_mow() with a budget of 1.
- */
+ * without a callback. The argument out may be NULL. Returns true and fills *out
+ * if there was such a timer; *out remains valid until the next lawn_store_pop()
+ * or lawn_store_free(). The cost is that of lawn_store_mow() with a budget of
+ * 1. */
 bool lawn_store_pop(struct lawn_store *store, uint64_t now,
                     struct lawn_store_timer *out);
 
@@ -263,9 +266,9 @@ size_t lawn_store_bytes(const struct lawn_store *store);
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor
- * to 0 before the first call. out may be NULL. Returns true and fills *out if
- * there was another timer, otherwise false. O(1) on average; a whole iteration
- * takes O(timers + memory).
+ * to 0 before the first call. The argument out may be NULL. Returns true and
+ * fills *out if there was another timer, otherwise false. O(1) on average; a
+ * whole iteration takes O(timers + memory).
  *
  * The store may change between two calls [S8]. A timer started during the
  * iteration may be returned or not. A timer keeps its position when it is
@@ -301,19 +304,19 @@ typedef int lawn_store_write_fn(const void *bytes, size_t size, void *arg);
  * the end of the input, or a negative error, which ends the load. */
 typedef ptrdiff_t lawn_store_read_fn(void *bytes, size_t size, void *arg);
 
-/* Writes a snapshot by calling write, which must not change the store. Returns
- * 0, -ENOMEM, or the error of write. On failure part of the snapshot may have
- * been written. O(timers + their bytes + blades + slots). The buffer of 64 KiB
- * does not count toward the memory limit. */
+/* Writes a snapshot by calling the callback write, which must not change the
+ * store. Returns 0, -ENOMEM, or the error of that callback. On failure part of
+ * the snapshot may have been written. O(timers + their bytes + blades + slots).
+ * The buffer of 64 KiB does not count toward the memory limit. */
 int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
                     void *arg);
 
-/* Reads a snapshot into an empty store by calling read, which must not use the
- * store. Reads no further than the end of the snapshot. Does not change the
- * time: set it before. Returns 0, -ENOTEMPTY if the store contains timers, a
- * value from LAWN_STORE_NOT_A_SNAPSHOT to LAWN_STORE_INCONSISTENT, -ENOMEM,
- * -ENOSPC, or the error of read. On failure nothing changes [S2]. O(timers +
- * their bytes + memory of the store).
+/* Reads a snapshot into an empty store by calling the callback read, which must
+ * not use the store. Reads no further than the end of the snapshot. Does not
+ * change the time: set it before. Returns 0, -ENOTEMPTY if the store contains
+ * timers, a value from LAWN_STORE_NOT_A_SNAPSHOT to LAWN_STORE_INCONSISTENT,
+ * -ENOMEM, -ENOSPC, or the error of that callback. On failure nothing changes
+ * [S2]. O(timers + their bytes + memory of the store).
  *
  * The memory used is proportional to the bytes read, regardless of the sizes
  * stated in the input. Buffers do not count toward the memory limit. The timers

@@ -25,10 +25,10 @@
  * is full, the adapter submits all entries in it, including those of the
  * caller.
  *
- * So do not start or stop timers or run turns in two places: between
- * io_uring_get_sqe() and the preparation of the entry, which might be submitted
- * too early; and between the entries of a chain (IOSQE_IO_LINK), because the
- * adapter's entry would become part of it.
+ * So there are two places where you must not start or stop timers or run turns:
+ * between io_uring_get_sqe() and the preparation of the entry, because it might
+ * be submitted too early; and between the entries of a chain (IOSQE_IO_LINK),
+ * because the adapter's entry would become part of it.
  *
  * The adapter needs Linux 5.11, or 5.15 for LAWN_LOOP_BOOTTIME. Link with
  * -llawn_uring -llawn -luring.
@@ -69,7 +69,7 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * -EACCES if the ring has restrictions, -EINVAL if the kernel is too old. Then
  * the caller must call lawn_loop_turn() when timers are due, because the
  * adapter does not repeat the request. A start with an earlier deadline than
- * the refused wake-up makes another one. */
+ * the refused wake-up makes another request. */
 bool lawn_uring_handle(struct lawn_loop *loop, const struct io_uring_cqe *cqe);
 
 /* Frees a loop created by lawn_uring_new(). Cancels a timeout in flight; this

@@ -44,8 +44,8 @@
  * ROUTING
  *
  * Routing by owner (default) assigns a started timer to a worker as follows:
- *   - A timer that is running or firing stays on its worker. If another thread
- *     has stopped it, it stays there until its old deadline.
+ *   - A timer that is running or firing stays on its worker. So does a timer
+ *     that another thread has stopped, until its old deadline.
  *   - Any other timer is assigned to the worker that starts it. If the starting
  *     thread is not a worker, the timer returns to its previous worker; for a
  *     first start the workers are chosen cyclically.
@@ -57,9 +57,10 @@
  * TIME
  *
  * The default clock is CLOCK_MONOTONIC in nanoseconds. On the timer's worker a
- * TTL counts from lawn_worker_now(), in a callback the time when it began. So a
- * long callback should call lawn_worker_update() before it starts timers. On
- * any other thread a TTL counts from the clock, which the start reads.
+ * TTL counts from lawn_worker_now(). In a callback, this is the time when the
+ * callback began. So a long callback should call lawn_worker_update() before it
+ * starts timers. On any other thread a TTL counts from the clock, which the
+ * start reads.
  *
  * PROMISES
  *
@@ -111,9 +112,10 @@
  *   - The first start after a turn reads the clock and takes messages from the
  *     worker's mailboxes, at most options.budget of them.
  *
- * Exception to C6: if only its worker has used a timer so far, a start or stop
- * by another thread calls membarrier(2) and examines all shards, O(shards). It
- * waits while the worker is starting or stopping that timer.
+ * Exception to C6: if a timer has so far been used only by its worker, a start
+ * or stop of it by another thread calls membarrier(2) and examines all shards,
+ * O(shards). The call waits while the worker is starting or stopping that
+ * timer.
  *
  * MEMORY
  *
@@ -163,8 +165,8 @@ struct lawn_workers_timer;
 
 /* Callback of a timer, called on its worker. The timer is idle: the callback
  * may start it again, or free it if no other thread can access it.
- * lawn_last_deadline(&timer->timer) returns when it was due. It must not call
- * lawn_workers_free(). */
+ * lawn_last_deadline(&timer->timer) returns when it was due. The callback must
+ * not call lawn_workers_free(). */
 typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
                                   struct lawn_worker *worker);
 
@@ -177,11 +179,11 @@ typedef void lawn_workers_fire_fn(struct lawn_workers_timer *timer,
 #endif
 
 /* A timer, embedded in an object of the caller: 72 bytes on 64-bit machines.
- * All-zero bytes are an idle timer. Set fire before the first start, and change
- * it only while the timer is idle. The other fields are private. Do not copy or
- * move a timer that was ever started. It may be started on another set only
- * after its callback has returned, after lawn_workers_stop_sync(), or after its
- * set was closed. */
+ * All-zero bytes are an idle timer. Set the field fire before the first start,
+ * and change it only while the timer is idle. The other fields are private. Do
+ * not copy or move a timer that was ever started. It may be started on another
+ * set only after its callback has returned, after lawn_workers_stop_sync(), or
+ * after its set was closed. */
 struct lawn_workers_timer {
     struct lawn_timer timer;
     LAWN_WORKERS_WORD state;
@@ -259,14 +261,14 @@ lawn_workers_new(const struct lawn_workers_options *options);
 /* WORKERS */
 
 /* Adds a worker on a new thread, in which all signals are blocked. If there are
- * more shards than workers, it takes over its share of them. Otherwise it gets
- * a new shard with routing by owner, and none with routing by TTL until another
- * worker is removed. Returns its number, which is below LAWN_WORKERS_MAX, or an
- * error: -ENOSPC if the set has LAWN_WORKERS_MAX workers; -ENOMEM; -EAGAIN if
- * the system cannot create a thread; -ESHUTDOWN if the set is closed. On
- * failure no worker is added, and all timers keep running. The set may keep
- * memory for the next call. After -EAGAIN it may keep a new shard, too, and
- * shards may have moved between workers.
+ * more shards than workers, it takes over its share of them. Otherwise, with
+ * routing by owner it gets a new shard; with routing by TTL it gets none until
+ * another worker is removed. Returns its number, which is below
+ * LAWN_WORKERS_MAX, or an error: -ENOSPC if the set has LAWN_WORKERS_MAX
+ * workers; -ENOMEM; -EAGAIN if the system cannot create a thread; -ESHUTDOWN if
+ * the set is closed. On failure no worker is added, and all timers keep
+ * running. The set may keep memory for the next call. After -EAGAIN it may keep
+ * a new shard, too, and shards may have moved between workers.
  *
  * O(workers * shards^2 + blades + slots) plus the creation of the thread;
  * workers is the largest number of workers that the set has had. */
@@ -424,19 +426,20 @@ void lawn_workers_wake(struct lawn_workers *set);
  * after lawn_workers_close() has returned. */
 typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
 
-/* Closes a set. New starts fail with -ESHUTDOWN. Timers with a deadline <=
- * until still fire when they are due. Then the workers end: if until is 0, at
- * once; if it is LAWN_NEVER, after the last timer. Blocks until all workers
- * have ended and all attached threads are detached. Then makes the remaining
- * timers idle and calls left() for each of them, unless it is NULL. Returns the
- * number of these timers. On a worker of the set, or if the set is already
- * closed, does nothing and returns 0. The cost is the wait, plus O(timers +
- * shards^2 + shards * blades) after the workers have ended.
+/* Closes a set. New starts fail with -ESHUTDOWN. The argument until is a time:
+ * timers with a deadline up to this time still fire when they are due. Then the
+ * workers end: at once if the argument is 0, after the last timer if it is
+ * LAWN_NEVER. Blocks until all workers have ended and all attached threads are
+ * detached. Then makes the remaining timers idle and calls left() for each of
+ * them, unless it is NULL. Returns the number of these timers. On a worker of
+ * the set, or if the set is already closed, does nothing and returns 0. The
+ * cost is the wait, plus O(timers + shards^2 + shards * blades) after the
+ * workers have ended.
  *
  * A start that another thread is executing when the set is closed either fails
  * and changes nothing, or succeeds; then C1 applies. If it moves the timer to
  * an attached thread, the timer may be passed to left() although its deadline
- * is <= until. */
+ * is not later than the argument until. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 

@@ -9,9 +9,9 @@
  *   dying     the timeout was canceled and is about to complete
  *
  * A change completes as soon as it is submitted. The kernel reads the timespec
- * of a request at that time, possibly long after it was prepared. So timeout
- * and change have separate timespecs, which do not change until the request has
- * completed.
+ * of a request when the request is submitted, possibly long after it was
+ * prepared. So timeout and change have separate timespecs, which do not change
+ * until the request has completed.
  */
 #include <lawn_uring.h>
 

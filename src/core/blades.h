@@ -10,9 +10,10 @@
  *
  * STRIPES. Draining a queue of timers in scattered memory waits for memory at
  * each timer, because its address is in the previous one. To overlap these
- * waits, a TTL may have several blades, and a mow prefetches from all of them
- * at once. They are in adjacent sets, selected by the low bits of the deadline.
- * Timers with the same TTL and deadline share a blade, so P4 holds.
+ * waits, a TTL may have a blade in each of 8 stripes, and a mow prefetches from
+ * all of them at once. The low bits of a deadline select the stripe. In stripe
+ * s, the homes of a TTL are s sets after its homes in stripe 0. Timers with the
+ * same TTL and deadline share a blade, so P4 holds.
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H
@@ -24,8 +25,8 @@
 #define LAWN_BLADES_MIN 8u
 #define LAWN_BLADES_MAX 16384u
 #define LAWN_BLADES_DEFAULT 1024u
-/* A stripe is up to this many blades after its home. So the table has this many
- * blades after the last home. */
+/* In the last stripe, a home is this many blades after the home in stripe 0. So
+ * the table has this many blades after the last home of stripe 0. */
 #define LAWN_BLADES_SPARE ((LAWN_BLADES_STRIPES - 1) * LAWN_BLADES_WAYS)
 /* From this number of homes on, lawn__blades_rehash() can move the second home.
  */

@@ -407,7 +407,7 @@ lawn__index_update(struct lawn_index *index, struct lawn_blade *all,
           @         ((struct lawn_timer *)all[number].queue.next)->deadline), Pre);
           @*/
         link_blade(index, all, number, lawn__link_deadline(queue->next));
-        /* It will be in the cache when the first timer fires. */
+        /* The second link will be in the cache when the first timer fires. */
         LAWN_PREFETCH(queue->next->next);
     }
 }

@@ -78,7 +78,7 @@ struct lawn_index {
     uint32_t bits;      /* log2 of the ticks of a slot of level 1 */
     uint32_t slot_bits; /* log2 of the slots per level: bits + 1 */
     uint32_t mask;      /* slots per level - 1 */
-    uint32_t words;     /* 64-bit words of occupied per level */
+    uint32_t words;     /* 64-bit words of `occupied` per level */
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
     uint32_t list_shift; /* 32 - list_bits */

@@ -14,16 +14,17 @@
  *        have one.
  *   [I4] A time in a slot is in the slot's range, and not before the index's
  *        base. On a higher level than 0, insertions do not use the slot of the
- *        base or the one after it. But unqueued timers may move there from a
- *        slot of a still higher level that is being opened.
+ *        base or the one after it. But when a slot of a still higher level is
+ *        opened (see index.h), unqueued timers may move into these two slots.
  *   [I5] If a slot is not empty, it is marked: its bit and, above level 0, its
  *        level's bit are set. Its `earliest` is not after any of its times, and
  *        is LAWN_NEVER if and only if the bit is not set.
  *   [I6] No deadline of a running timer and no time of an entry is before
  *        lawn->bound. lawn->wake is not after lawn->bound.
- *   [I7] starts == stops + fires + running timers.
- *   [I8] Blades of one TTL are in different sets. The TTL and the deadline of
- *        a start determine the two sets in which it looks for a blade.
+ *   [I7] lawn__count_starts() == stops + fires + running timers.
+ *   [I8] If several blades have the same TTL, they are in different sets (see
+ *        blades.h). The TTL and the deadline of a start determine the two sets
+ *        in which it looks for a blade.
  *   [I9] base <= now <= LAWN_LAST.
  *  [I10] index.horizon is not after `earliest` of any slot of a higher level
  *        than 0.
@@ -57,10 +58,11 @@ struct lawn {
     uint64_t wake;       /* [I6]; a mow before this time has nothing to do; 0
                           * while mowing */
     uint64_t bound;      /* [I6] */
-    uint64_t starts;     /* counts up to 0; then a start of an idle timer calls
+    uint64_t starts;     /* counts from a negative number, modulo 2^64, up to 0;
+                          * then a start of an idle timer calls
                           * lawn__tuning_count_start() */
     uint64_t stops;      /* as in struct lawn_counters */
-    uint64_t misses;     /* counts up to 0; then a miss calls
+    uint64_t misses;     /* counts in the same way; at 0 a miss calls
                           * lawn__tuning_count_miss(); see tuning.h */
     struct lawn_blades blades;
     struct lawn_index index;

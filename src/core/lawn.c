@@ -456,10 +456,10 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
          * share a set. If this start claimed a blade there, a later start in
          * the other stripe might use that blade, while timers with the same TTL
          * and deadline are on another one. That would violate P4. So in such a
-         * table, a start may claim a blade only if lawn_start() would compute
-         * its deadline now. Then timers in the other stripe, whose deadlines
-         * differ, are due earlier [I1], and lawn_start() does not compute their
-         * deadlines again. */
+         * table, a start may claim a blade only if its deadline is the one that
+         * lawn_start() would compute at this time. Then timers in the other
+         * stripe, whose deadlines differ, are due earlier [I1], and no later
+         * lawn_start() computes their deadlines again. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||
@@ -524,9 +524,9 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
         resolution = 1;
     }
     /* If the new resolution is not a multiple of the old one, a timer may be
-     * due before others with the same TTL that were started earlier, by less
-     * than the old resolution. So until the clock has advanced by the old
-     * resolution, starts compare deadlines [I1]. */
+     * due before others with the same TTL that were started earlier. The
+     * deadlines then differ by less than the old resolution. So until the clock
+     * has advanced by the old resolution, starts compare deadlines [I1]. */
     if (resolution % lawn->resolution != 0) {
         uint64_t settled = lawn__saturating_add(lawn->now, lawn->resolution);
 

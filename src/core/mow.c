@@ -24,8 +24,9 @@
 #define LAWN_MOW_WORK_LEAST 448u
 #endif
 /* Maximum number of entries that a mow moves ahead of time, once it has fired
- * all due timers. Early on, it moves only PREPARE_EARLY entries for each tick
- * that has passed since the last mow, so that most mows are short. */
+ * all due timers. Long before the slot to open begins, it moves fewer, so that
+ * most mows are short: only PREPARE_EARLY entries for each tick that has
+ * passed, see limit_prepared(). */
 #if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
 #define LAWN_MOW_PREPARE_EARLY 64u
@@ -102,8 +103,8 @@ prefetch_stripes(const struct lawn *lawn, uint64_t ttl, uint64_t tick,
 }
 
 /* Prefetches unqueued timers that are due at this tick or the next few, and
- * timers of the striped TTLs with an entry in this slot. Reads no more links
- * than this mow may fire timers. */
+ * timers of the striped TTLs with an entry in this slot. The number of links
+ * read is at most the number of timers that this mow may still fire. */
 LAWN_NOINLINE static void
 prefetch_ahead(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
 {
@@ -283,7 +284,7 @@ fire_tick(struct lawn_mowing *mowing, uint32_t slot, uint64_t tick)
     return true;
 }
 
-/* Returns bit L for each level L, from 1 to below - 1, that has entries in the
+/* Returns bit L for each level L >= 1 and < `below` that has entries in the
  * slot of the base or in the next one. */
 static uint32_t
 find_unopened(const struct lawn_index *index, uint32_t below)
@@ -455,10 +456,11 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     return true;
 }
 
-/* Returns how many entries a mow may move ahead of time if the next of them is
- * in this slot and `passed` ticks have passed since the last such mow. It is
- * early if more than half a slot of that level remains until the slot begins.
- */
+/* Returns how many entries a mow may move ahead of time. The next of them is in
+ * this slot. `passed` is the number of ticks since a mow last moved entries
+ * ahead of time, or since that became possible again, whichever is less. The
+ * limit is lower while the mow is early: while more than half the length of the
+ * slot remains until the slot begins. */
 static size_t
 limit_prepared(const struct lawn_index *index, uint32_t slot, uint64_t passed)
 {

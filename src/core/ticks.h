@@ -1,4 +1,4 @@
-/* ticks.h - arithmetic on times that cannot wrap [P9]. It is proved for all
+/* ticks.h - arithmetic on times. No result wraps [P9]; this is proved for all
  * valid times.
  */
 #ifndef LAWN_CORE_TICKS_H

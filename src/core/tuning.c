@@ -1,8 +1,9 @@
 /* tuning.c - adapts a lawn to the TTLs in use: see tuning.h. */
 #include "internal.h"
 
-/* A review follows this many starts of idle timers, or `patience` misses, which
- * are no fewer. Tests use smaller constants to see more changes. */
+/* While the blades are in use, a review is requested after this many starts of
+ * idle timers, and after `patience` misses; `patience` is at least this
+ * constant. Tests use smaller constants to see more changes. */
 #if !defined LAWN_TUNING_PERIOD
 #define LAWN_TUNING_PERIOD 1024u
 #endif
@@ -14,8 +15,8 @@
 #if !defined LAWN_TUNING_WINDOW
 #define LAWN_TUNING_WINDOW 32u
 #endif
-/* Maximum number of starts per sample. It is 1 in the first window, and doubles
- * with each further one. */
+/* Maximum of `spacing`, the number of starts per sample. `spacing` is 1 in the
+ * first window, and doubles with each further window. */
 #define LAWN_TUNING_SPACING 32u
 /* The number of TTLs is estimated over about the last AGE windows. */
 #define LAWN_TUNING_AGE 128u

@@ -298,8 +298,8 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     uint64_t next = lawn__saturating_add(timer->due, timer->period);
     lawn_start_as(loop->lawn, &timer->timer, timer->period, next);
     /* If the next period is overdue, too, the timer is started once more after
-     * the mow: started during the mow, it is due at the next tick at the
-     * earliest, and the clock may not advance. */
+     * the mow. The start during the mow makes it due at the next tick at the
+     * earliest, and the clock might not advance before the next turn. */
     if (next <= now && loop->behinds < LAWN_LOOP_BEHIND) {
         loop->behind[loop->behinds++] = timer;
     }
@@ -378,9 +378,9 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || full) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* The wake-up has happened, the timerfd must become unreadable, or no
-     * wake-up is set [L2]. If a wake-up is set, it is not too late [K1], even if
-     * next, which need not be exact, is earlier. */
+    /* Set the wake-up again if it has occurred, if the timerfd must become
+     * unreadable, or if none is set [L2]. One that is set is not too late [K1],
+     * even if next, which need not be exact, is earlier. */
     if (loop->armed <= now || loop->set <= now ||
         (loop->armed == LAWN_NEVER && next != LAWN_NEVER)) {
         set_wakeup(loop, next);

@@ -5,16 +5,17 @@
  *        └─► wait     epoll, if used: see wait.c
  *
  * INVARIANTS. They hold between any two calls, and while the host is called:
- *   [K1] armed is not after the earliest deadline: the wake-up is not too late.
- *        If no timer is running, armed is LAWN_NEVER.
- *   [K2] set is the time at which the timerfd becomes readable. If the caller
- *        has the timerfd, set is not after armed, or it has passed.
- *   [K3] fires == lateness.count + the number of values cleared from lateness.
- *   [K4] current is NULL, except in the callback of a timer with mode DELAY
+ *   [K1] `armed` is not after the earliest deadline: the wake-up is not too
+ *        late. If no timer is running, `armed` is LAWN_NEVER.
+ *   [K2] `set` is the time at which the timerfd becomes readable. If the caller
+ *        has the timerfd, `set` is not after `armed`, or `set` has passed.
+ *   [K3] stats.fires == lateness.count + the number of values cleared from
+ *        lateness.
+ *   [K4] `current` is NULL, except in the callback of a timer with mode DELAY
  *        that was not started or stopped since it fired.
- *   [K5] behind contains timers that are catching up, have fired in the current
- *        turn, and were not started or stopped since. Between turns it is
- *        empty.
+ *   [K5] `behind` contains timers that are catching up, have fired in the
+ *        current turn, and were not started or stopped since. Between turns it
+ *        is empty.
  */
 #ifndef LAWN_LOOP_LOOP_H
 #define LAWN_LOOP_LOOP_H

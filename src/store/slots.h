@@ -6,7 +6,7 @@
  * that are started in sequence are mostly adjacent in memory. A slab without
  * live slots is freed, except for one spare slab, which is freed when memory is
  * short. The first slab of a size has 4 slots, the next one 16, then 64, and so
- * on up to the size of a block.
+ * on until a slab takes 64 KiB.
  *
  * Only TTLs between the same two powers of 16 share slabs. Otherwise a few long
  * timers would keep all slabs in use after many short ones have ended.

@@ -7,9 +7,9 @@
 #include <errno.h>
 
 #define LAWN_STORE_TABLE_LEAST 4u
-/* The table grows above MOST records per PER buckets, and shrinks below FEWEST.
- * These are averages: buckets that are not yet split have twice as many records
- * as the others. */
+/* The table grows when it has more than MOST records for every PER buckets, and
+ * shrinks when it has fewer than FEWEST. These are averages: buckets that are
+ * not yet split have twice as many records as the others. */
 #define LAWN_STORE_TABLE_PER 4u
 #define LAWN_STORE_TABLE_MOST 17u
 #define LAWN_STORE_TABLE_FEWEST 9u
@@ -95,8 +95,8 @@ drop_entry(struct lawn_store_table *table, struct lawn_store_bucket *home,
     end->used--;
     bucket->entry[entry] = end->entry[end->used];
     bucket->tag[entry] = end->tag[end->used];
-    /* A chained bucket must not have a single entry: move it to the previous
-     * bucket. */
+    /* A chained bucket needs at least two entries: move a single one to the
+     * previous bucket. */
     if (before != NULL && end->used == 1) {
         before->entry[before->used] = end->entry[0];
         before->tag[before->used] = end->tag[0];

@@ -89,10 +89,10 @@ lawn__store_table_home(const struct lawn_store_table *table, uint64_t hash)
 }
 
 /* Returns the first hash bit of the tags in a bucket whose number has `bits`
- * bits, which are hash bits 0 to bits - 1. A split distributes the records by
- * hash bit `bits`. The 16 bits of a tag include that bit, so the split does not
- * read the records. But if bits + 1 is a multiple of 8, the tags after the
- * split begin 8 bits later, and the hashes are computed again. */
+ * bits. The number consists of hash bits 0 to bits - 1. A split distributes the
+ * records by hash bit `bits`. The 16 bits of a tag include that bit, so the
+ * split does not read the records. But if bits + 1 is a multiple of 8, the tags
+ * after the split begin 8 bits later, and the hashes are computed again. */
 static inline unsigned
 lawn__store_table_shift(unsigned bits)
 {

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Sleeps if *word == value, until another thread wakes this one, until the time
- * `until` of CLOCK_MONOTONIC (LAWN_NEVER: no limit), or spuriously. */
+/* If *word == value, sleeps until another thread wakes this one or until the
+ * time `until` of CLOCK_MONOTONIC (LAWN_NEVER: no limit). May also return
+ * earlier. */
 void lawn__park_wait(uint32_t *word, uint32_t value, uint64_t until);
 
 /* Wakes all threads that sleep on the word. The word may have been freed. */

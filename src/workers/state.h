@@ -44,18 +44,18 @@
  *
  * A remote start needs no mail if the timer has LAWN but not MAIL, and the lawn
  * fires it no later than at the new deadline. With DUE, that is so if the new
- * deadline is not before `when`. With LATE, it is so if the new TTL is not
- * shorter than `ttl`: it also begins later, because the thread reads the clock
- * after it has seen LATE. The word becomes RUN LAWN REQ DUE; when the lawn
- * fires the timer, the worker puts it back with its new deadline. Such starts
- * rely on M1. So a thread that removes a timer from the lawn, and then finds
- * that the word has changed, must put it back.
+ * deadline is not before `when`. With LATE, that is so if the new TTL is not
+ * shorter than `ttl`, because the new TTL also begins later: the thread reads
+ * the clock after it has seen LATE. The word becomes RUN LAWN REQ DUE; when the
+ * lawn fires the timer, the worker puts it back with its new deadline. Such
+ * starts rely on M1. So a thread that removes a timer from the lawn, and then
+ * finds that the word has changed, must put it back.
  *
  * RUN LAWN MAIL without REQ: a local start has replaced the start in the
  * mailbox. Taking the mail leaves the timer on the lawn. If the lawn fires the
- * timer before, the word becomes RUN MAIL, and the timer returns to the lawn
- * when it is taken. A timer in a mailbox does not fire, because its callback
- * may free it.
+ * timer before the mail is taken, its callback is not called, because the
+ * callback might free a timer that is in a mailbox. Instead the word becomes
+ * RUN MAIL, and the timer returns to the lawn when it is taken.
  *
  * ACCESS. Any thread may change the word by compare-and-swap, unless CLAIM is
  * set. The thread that set CLAIM ends the claim by a plain store, after it has

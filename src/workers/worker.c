@@ -416,7 +416,8 @@ announce_sleep(struct lawn_worker *worker, uint64_t next)
     return false;
 }
 
-/* So that each shard comes first once. */
+/* Moves the first shard to the end, so that the shards take turns at being
+ * first. */
 static void
 rotate_shards(struct lawn_worker *worker)
 {

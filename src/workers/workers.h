@@ -158,7 +158,7 @@ struct lawn_worker {
      * routed by owner, and the worker runs that shard. Set when the clock is
      * read; NULL while stale. */
     struct lawn_shard *fast_shard;
-    bool stale;   /* time may have passed since now was set */
+    bool stale;   /* time may have passed since `now` was set */
     bool turning; /* in lawn_worker_turn() */
     bool made;    /* the library created the thread and joins it */
     bool joined;  /* joined or being joined; under the set's lock */
@@ -198,9 +198,9 @@ struct lawn_workers {
     bool real;       /* the clock is CLOCK_MONOTONIC */
     bool asymmetric; /* LAWN_FENCE_HEAVY works */
 
-    /* Held to write `closing` to `past`, except `clearing`. Of these fields,
-     * the atomic ones and shards[i], i < count, can be read without the lock.
-     */
+    /* Held to write the fields from `closing` through `past`, except
+     * `clearing`. Of these fields, the atomic ones and shards[i], i < count,
+     * can be read without the lock. */
     uint32_t lock;
     uint32_t closing;      /* atomic */
     uint32_t seats;        /* Atomic: number of workers that are not VACANT */
