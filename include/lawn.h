@@ -63,13 +63,14 @@
  *       Timers started by a callback do not fire in the current mow.
  *   P7  No side effects: starting, stopping and mowing do not allocate memory,
  *       make system calls, lock or recurse.
- *   P8  Bounded cost: starting and stopping take O(1) in the worst case; a mow
+ *   P8  Bounded cost: starting and stopping take O(1) in the worst case. A mow
  *       with a budget b < SIZE_MAX processes at most 8 * b + 448 timers and
- *       index entries, including those that it fires; lawn_next() examines at
- *       most 448 index entries; lawn_next_timer() examines at most 448, not
- *       counting outdated ones: blades whose first timer was stopped or
- *       restarted, and empty slots of the index (see slot_bits). In the limits
- *       of mows and lawn_next(), an empty slot counts as an entry.
+ *       index entries, including the timers that it fires. lawn_next() examines
+ *       at most 448 index entries. For these two limits, an empty slot of the
+ *       index (see slot_bits) counts as an entry. lawn_next_timer() also
+ *       examines at most 448 index entries; its limit does not count outdated
+ *       entries: empty slots, and blades whose first timer was stopped or
+ *       restarted.
  *   P9  Extremes: all values of uint64_t are valid as TTL, deadline and time.
  *       Deadlines saturate at LAWN_NEVER - 1 and never wrap. The time of a lawn
  *       never goes backward.
@@ -339,19 +340,20 @@ bool lawn_each(const struct lawn *lawn, lawn_visit_fn *visit, void *arg);
  * resolution; LAWN_NEVER counts as the last tick. O(1) in the worst case.
  *
  * In a callback, a deadline <= lawn_now() counts as lawn_now() + 1 [P6].
- * Outside of a callback, a timer with such a deadline fires in the next mow; if
- * the deadline is before the mowed time, it counts as the mowed time. The mowed
- * time is the time up to which mows have processed the index: options.now in a
- * new lawn, later a time between the deadline of the last timer that fired and
- * lawn_now().
+ *
+ * Mows process the index up to a time, the mowed time. In a new lawn it is
+ * options.now. Later it lies between the deadline of the timer that fired most
+ * recently and lawn_now(). Outside of a callback, a timer with a deadline <=
+ * lawn_now() fires in the next mow; a deadline before the mowed time counts as
+ * the mowed time.
  *
  * So to load overdue timers in the order of their deadlines, create a lawn with
  * options.now set to the earliest deadline, call lawn_set_now() with the
  * current time, and start the timers.
  *
- * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if lawn_start() with
- * this TTL would set an earlier deadline, and usually (c) if a timer of this
- * TTL with a later deadline is running.
+ * The timer is unqueued (a) if ttl is 0 or LAWN_NEVER, (b) if the given
+ * deadline is later than the one that lawn_start() would set now with this TTL,
+ * and usually (c) if a timer of this TTL with a later deadline is running.
  *
  * Exception to P4: the timer may fire before a timer with the same TTL and
  * deadline that was started earlier. This happens only in case (c), or if the

@@ -32,12 +32,12 @@ void lawn_histogram_add(struct lawn_histogram *histogram, uint64_t value);
 void lawn_histogram_merge(struct lawn_histogram *histogram,
                           const struct lawn_histogram *other);
 
-/* Returns a percentile. Let v be the smallest value such that at least the
- * share parts / 100,000 of the values are <= v. The result is the end of the
- * bucket that contains v, or the field max if that is smaller. The argument
- * parts is 50000 for the median and 99900 for the 99.9th percentile; 0 counts
- * as 1, and more than 100,000 as 100,000. Returns 0 if the histogram is empty.
- * O(buckets). */
+/* Returns a percentile. The argument parts is the share of the values in units
+ * of 1/100,000: 50000 for the median, 99900 for the 99.9th percentile; 0 counts
+ * as 1, and more than 100,000 as 100,000. Let v be the smallest value such that
+ * at least this share of the values is <= v. The result is the end of the
+ * bucket that contains v, or the field max if that is smaller. Returns 0 if the
+ * histogram is empty. O(buckets). */
 uint64_t lawn_histogram_at(const struct lawn_histogram *histogram,
                            unsigned parts);
 

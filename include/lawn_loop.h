@@ -90,16 +90,17 @@
  *       the callback.
  *   L7  Stop is final: a stopped timer does not fire again, in any mode, also
  *       if its own callback stopped it.
- *   L8  Lateness: for each call of a callback, the histogram contains the time
- *       since the timer was due. If periods were skipped, this is the time
- *       since the first of them was due.
+ *   L8  Lateness: for each call of a callback, the histogram of
+ *       lawn_loop_lateness() contains the time since the timer was due. If
+ *       periods were skipped, this is the time since the first of them was due.
  *
  * While a LAWN_LOOP_CATCH_UP timer has an overdue period and waits for the next
  * turn [L5], its deadline is replaced by a substitute near lawn_loop_now(). The
  * substitute decides the order of firing [P4]. lawn_loop_deadline() returns the
- * substitute; the field due of struct lawn_loop_timer has the exact time. If
- * more than 16 timers that fired in a turn still have overdue periods, those
- * after the first 16 fire again only after the clock has advanced.
+ * substitute; the field due of struct lawn_loop_timer has the exact time. If,
+ * after a turn, more than 16 of the timers that it fired still have overdue
+ * periods, the first 16 that fired are due in the next turn. Each of the others
+ * is due once the clock has advanced since that timer fired.
  *
  * THREADS
  *
@@ -126,10 +127,10 @@ extern "C" {
 struct lawn_loop;
 struct lawn_loop_timer;
 
-/* Callback of a timer. A timer that fires once is idle: the callback may start
- * it again or free it. A periodic timer is already running for its next period:
- * stop it before freeing it. The callback may start and stop any timer of the
- * loop, and watch and unwatch descriptors. */
+/* Callback of a timer. While the callback runs, a timer that fires once is
+ * idle: the callback may start it again or free it. A periodic timer is running
+ * meanwhile, in every mode: stop it before freeing it. The callback may start
+ * and stop any timer of the loop, and watch and unwatch descriptors. */
 typedef void lawn_loop_fire_fn(struct lawn_loop_timer *timer,
                                struct lawn_loop *loop);
 
@@ -166,8 +167,8 @@ enum lawn_loop_clock {
 };
 
 /* Callback of an adapter. Sets the wake-up of the host, and replaces the
- * previous one. The argument when is the time on the loop's clock at which the
- * host must call lawn_loop_woken(). A time in the past means at once;
+ * previous one. The second argument is the time on the loop's clock at which
+ * the host must call lawn_loop_woken(). A time in the past means at once;
  * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
  * if the wake-up must change [L2]: at the end of a turn, by a start outside of
  * a turn, or when the last running timer is stopped. Of the functions of this
@@ -201,7 +202,8 @@ struct lawn_loop_options {
 struct lawn_loop_counters {
     uint64_t turns;     /* all turns */
     uint64_t idle;      /* turns that fired nothing */
-    uint64_t truncated; /* turns ended by the budget or by P8 */
+    uint64_t truncated; /* turns that ended early: by the budget, or because
+                           lawn_mow() reached its limit of work */
     uint64_t fires;     /* callbacks called */
     uint64_t missed;    /* skipped periods */
     uint64_t arms;      /* times that the wake-up was set or canceled */

@@ -332,9 +332,9 @@ int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
 /* Like lawn_store_save() and lawn_store_load(), with a file.
  * lawn_store_save_file() writes to path.tmp-XXXXXX, flushes it to disk and
  * renames it to path, so path always contains the complete old or new snapshot.
- * If path did not exist, the mode is 0666 minus the umask. Otherwise the mode
- * and, if permitted, the owner and group do not change. A symbolic link is
- * replaced.
+ * If path did not exist, the mode is 0666 minus the umask. Otherwise the new
+ * file gets the mode, owner and group of the old one, as far as the system
+ * permits. A symbolic link is replaced.
  *
  * Each returns 0, an error of lawn_store_save() or lawn_store_load(), -EFAULT
  * if path is NULL, or the -errno of a system call. lawn_store_save_file() can

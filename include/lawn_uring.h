@@ -61,8 +61,9 @@ struct lawn_loop *lawn_uring_new(struct io_uring *ring,
  * Returns true if the completion belongs to the loop; if it was the wake-up,
  * due timers have fired. Otherwise returns false. If loop is NULL, returns true
  * if the completion belongs to any loop, including a freed one. The cost is
- * that of lawn_loop_turn(). Each call also repeats a request of the adapter
- * that failed because the queue was full.
+ * that of lawn_loop_turn(). If the queue is full and the kernel does not accept
+ * its entries, a request of the adapter fails; each following call repeats it
+ * until it succeeds.
  *
  * If a completion of the loop has a res that is negative and not -ETIME,
  * -ECANCELED, -ENOENT or -EALREADY, the kernel refused the wake-up: for example

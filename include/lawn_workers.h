@@ -67,8 +67,8 @@
  * P1, P2, P4 to P6 and P9 of lawn.h apply to the timers of each shard; C1
  * replaces P3. There are two exceptions for a timer that a thread other than
  * its worker has started:
- *   - It may fire in any order with other due timers; and in a later turn, if
- *     its message waits in the mailbox [C9].
+ *   - It may fire in any order with other due timers. If its message still
+ *     waits in the mailbox [C9], it may fire in a later turn.
  *   - It may be late by up to 1/1024 of its TTL, but only if a timer that was
  *     started later, with any TTL, reached the lawn before it.
  *
@@ -334,8 +334,8 @@ int lawn_worker_fd(struct lawn_worker *worker);
  * only on the worker's thread.
  *
  * The time is also set when a turn begins, before each callback, and by the
- * first start after a turn. The TTLs of later starts before the next turn count
- * from that first start, too. */
+ * first start after a turn. So the TTLs of all starts between two turns count
+ * from the first of them, unless lawn_worker_update() is called in between. */
 uint64_t lawn_worker_now(const struct lawn_worker *worker);
 void lawn_worker_update(struct lawn_worker *worker);
 
@@ -355,11 +355,11 @@ struct lawn_worker *lawn_workers_be(struct lawn_worker *worker);
 /* STARTING AND STOPPING */
 
 /* Starts a timer, or restarts a running one: it is due when ttl has passed, or
- * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL, a
- * start with a deadline is routed by owner; or to the next shard, cyclically,
- * if the worker so selected has no shard. Returns 0, or -ESHUTDOWN if the set
- * is closed; then nothing changes. O(1), apart from the exceptions to C5 and
- * C6. */
+ * at the deadline. TTLs and deadlines are as in lawn.h. With routing by TTL,
+ * lawn_workers_start_at() selects the worker as with routing by owner. If that
+ * worker has no shard, the timer is assigned to a shard chosen cyclically
+ * instead. Returns 0, or -ESHUTDOWN if the set is closed; then nothing changes.
+ * O(1), apart from the exceptions to C5 and C6. */
 int lawn_workers_start(struct lawn_workers *set,
                        struct lawn_workers_timer *timer, uint64_t ttl);
 int lawn_workers_start_at(struct lawn_workers *set,
@@ -388,8 +388,8 @@ bool lawn_workers_stop(struct lawn_workers *set,
  * that of lawn_workers_stop() plus the wait.
  *
  * In the timer's own callback the call does not wait for that callback. In
- * left() it never waits, for any timer. Elsewhere, while lawn_workers_close()
- * calls left():
+ * left() it never waits, for any timer. On another thread, while
+ * lawn_workers_close() calls left() for the remaining timers:
  *   - If left() is running for this timer, the call waits until it has
  *     returned.
  *   - If left() was not called for this timer yet, the call prevents that. It
@@ -437,9 +437,9 @@ typedef void lawn_workers_left_fn(struct lawn_workers_timer *timer, void *arg);
  * workers have ended.
  *
  * A start that another thread is executing when the set is closed either fails
- * and changes nothing, or succeeds; then C1 applies. If it moves the timer to
- * an attached thread, the timer may be passed to left() although its deadline
- * is not later than the argument until. */
+ * and changes nothing, or succeeds; then C1 applies. If such a start moves the
+ * timer to an attached thread, the timer may be passed to left() even if the
+ * argument until is at or after its deadline. */
 uint64_t lawn_workers_close(struct lawn_workers *set, uint64_t until,
                             lawn_workers_left_fn *left, void *arg);
 
