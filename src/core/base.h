@@ -1,4 +1,8 @@
-/* base.h - assertions, limits and compiler hints for all files of the core. */
+/* base.h - assertions, limits and compiler hints for all files of the core.
+ *
+ * In comments and assertions, [P1] to [P10] are the promises of lawn.h, and
+ * [I1] and up are the invariants of internal.h.
+ */
 #ifndef LAWN_CORE_BASE_H
 #define LAWN_CORE_BASE_H
 

@@ -3,17 +3,18 @@
  * The table never grows. The hash of a TTL selects two blades: its home, and a
  * second home far away. Blades form sets of four. A TTL may use any blade of
  * the two sets that contain its homes. An empty blade is free for any TTL. The
- * table has twice as many blades as the number of TTLs it was made for; up to
- * that number, almost every TTL finds a blade. The timers of the others are
- * inserted into the index individually. That costs no more than a timing wheel,
- * even if the TTLs were chosen to collide [P8].
+ * table is made for a number of TTLs and has twice as many blades. If no more
+ * TTLs than that are in use, almost every TTL finds a blade. The timers of the
+ * others are inserted into the index individually. That costs no more than a
+ * timing wheel, even if the TTLs were chosen to collide [P8].
  *
  * STRIPES. Draining a queue of timers in scattered memory waits for memory at
  * each timer, because its address is in the previous one. To overlap these
  * waits, a TTL may have a blade in each of 8 stripes, and a mow prefetches from
  * all of them at once. The low bits of a deadline select the stripe. In stripe
  * s, the homes of a TTL are s sets after its homes in stripe 0. Timers with the
- * same TTL and deadline share a blade, so P4 holds.
+ * same TTL and deadline share a blade, so they fire in the order of their
+ * starts [P4].
  */
 #ifndef LAWN_CORE_BLADES_H
 #define LAWN_CORE_BLADES_H

@@ -82,9 +82,9 @@ struct lawn_index {
     uint32_t lists;     /* per slot: 1 << list_bits */
     uint32_t list_bits;
     uint32_t list_shift; /* 32 - list_bits */
-    uint8_t level[64];   /* [i]: the lowest level that reaches all times less
-                          * than 2^(i + 1) after the base, wherever the base
-                          * is */
+    uint8_t level[64];   /* [i]: the lowest level that, for any base, reaches
+                          * all times that are less than 2^(i + 1) ticks after
+                          * the base */
     /* [L]: the first time that level L - 1 does not reach; [0] is 0 */
     uint64_t reach[LAWN_INDEX_LEVELS_MAX + 1];
 };

@@ -5,8 +5,9 @@
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [I1] A blade's timers are sorted by deadline, and timers of equal deadlines
- *        by the order of their starts. If lawn->now >= lawn->settled, a timer
- *        started now with the blade's TTL would not be due before any of them.
+ *        by the order of their starts. Once the clock has reached lawn->settled
+ *        (after a change of the resolution), a timer started now with the
+ *        blade's TTL would not be due before any of them.
  *   [I2] Links agree: x->next->prev == x and x->prev->next == x.
  *   [I3] A blade that contains timers has an index entry, whose time is not
  *        after the first timer's deadline. Because lawn_stop() does not

@@ -454,12 +454,13 @@ lawn_start_as(struct lawn *lawn, struct lawn_timer *timer, uint64_t ttl,
 
         /* Each stripe of a TTL has two sets. In a small table, two stripes may
          * share a set. If this start claimed a blade there, a later start in
-         * the other stripe might use that blade, while timers with the same TTL
-         * and deadline are on another one. That would violate P4. So in such a
-         * table, a start may claim a blade only if its deadline is the one that
-         * lawn_start() would compute at this time. Then timers in the other
-         * stripe, whose deadlines differ, are due earlier [I1], and no later
-         * lawn_start() computes their deadlines again. */
+         * the other stripe might use that blade, although timers with its TTL
+         * and deadline are already on another blade. That would violate P4. So
+         * in such a table, a start may claim a blade only if its deadline is
+         * the one that lawn_start() would compute at this time. Then all timers
+         * with this TTL in the other stripe are due earlier [I1], because their
+         * deadlines differ from this one. Later calls of lawn_start() with this
+         * TTL compute this deadline or later ones, so never one of theirs. */
         blade =
             lawn->blades.stripe == 0 ||
                     deadline == compute_deadline(lawn, ttl) ||

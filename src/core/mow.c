@@ -24,9 +24,9 @@
 #define LAWN_MOW_WORK_LEAST 448u
 #endif
 /* Maximum number of entries that a mow moves ahead of time, once it has fired
- * all due timers. Long before the slot to open begins, it moves fewer, so that
- * most mows are short: only PREPARE_EARLY entries for each tick that has
- * passed, see limit_prepared(). */
+ * all due timers. While the slot to open is still far ahead, a mow moves fewer,
+ * so that most mows are short: PREPARE_EARLY entries for each tick since a mow
+ * last did this. See limit_prepared(). */
 #if !defined LAWN_MOW_PREPARE
 #define LAWN_MOW_PREPARE 256u
 #define LAWN_MOW_PREPARE_EARLY 64u
@@ -456,11 +456,11 @@ open_slots_of(struct lawn_mowing *mowing, uint64_t first)
     return true;
 }
 
-/* Returns how many entries a mow may move ahead of time. The next of them is in
- * this slot. `passed` is the number of ticks since a mow last moved entries
- * ahead of time, or since that became possible again, whichever is less. The
- * limit is lower while the mow is early: while more than half the length of the
- * slot remains until the slot begins. */
+/* Returns how many entries a mow may move ahead of time in all. `slot` is the
+ * slot that it opens next. `passed` is the number of ticks since a mow last
+ * moved entries ahead of time, or since that became possible again, whichever
+ * is less. The limit is lower while the mow is early: while more than half the
+ * length of the slot remains until the slot begins. */
 static size_t
 limit_prepared(const struct lawn_index *index, uint32_t slot, uint64_t passed)
 {
@@ -579,8 +579,9 @@ mow_until(struct lawn_mowing *mowing, uint64_t until)
     return first;
 }
 
-/* Timers that callbacks of this mow start at that tick remain in lawn->last
- * until the next mow [P6]. O(1). */
+/* Moves the timers due at LAWN_LAST to the index. Timers that callbacks of this
+ * mow start with that deadline remain in lawn->last until the next mow [P6].
+ * O(1). */
 LAWN_NOINLINE static void
 index_last_tick(struct lawn *lawn)
 {

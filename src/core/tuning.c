@@ -135,9 +135,9 @@ do_blades_pay(uint64_t timers, uint64_t ttls)
            (ttls <= LAWN_TUNING_SPREAD || timers >= ttls * LAWN_TUNING_SPREAD);
 }
 
-/* Before `patience` misses, the only reason is that there are few timers; it
- * does not count if options.blades is set. Restarts are among the misses, but
- * not among the starts. */
+/* Until `patience` misses have been counted, blades are useless only if there
+ * are few timers, and never if options.blades is set. Restarts are among the
+ * misses, but not among the starts. */
 static bool
 are_blades_useless(const struct lawn *lawn)
 {

@@ -33,8 +33,9 @@
 #include "base.h"
 
 struct lawn_tuning {
-    uint64_t starts;        /* starts of idle timers, minus lawn->starts */
-    uint64_t misses;        /* all misses, minus lawn->misses */
+    uint64_t starts;        /* this + lawn->starts: starts of idle timers; see
+                             * internal.h */
+    uint64_t misses;        /* this + lawn->misses: all misses */
     uint64_t seen_starts;   /* starts of idle timers when the counting began */
     uint64_t seen_misses;   /* misses then */
     uint64_t seen_unqueued; /* starts without a blade then */

@@ -275,10 +275,10 @@ lawn_loop_deadline(const struct lawn_loop_timer *timer)
     return lawn_deadline(&timer->timer);
 }
 
-/* Called when a fixed-rate timer fires, for one period or, with SKIP, for all
- * that are overdue. Returns the due time of the first of them, and sets
- * timer->due to that of the last [L4 L5]. Starts the timer for the next period.
- */
+/* Called when a fixed-rate timer fires. It fires for one period or, with SKIP,
+ * for all overdue periods. Returns the due time of the first of these periods,
+ * and sets timer->due to that of the last [L4 L5]. Starts the timer for the
+ * next period. */
 static uint64_t
 advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                uint64_t now)
@@ -306,9 +306,9 @@ advance_period(struct lawn_loop *loop, struct lawn_loop_timer *timer,
     return due;
 }
 
-/* Makes the timers that are catching up due in the next turn, even if the clock
- * does not advance. They fire in the same order, after timers that this turn
- * left because of its budget. */
+/* After this call, the timers that catch up [K5] are due in the next turn, even
+ * if the clock does not advance. They fire in the same order, after timers that
+ * this turn left because of its budget. */
 static void
 restart_behind(struct lawn_loop *loop)
 {
@@ -379,8 +379,9 @@ lawn_loop_turn(struct lawn_loop *loop)
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
     /* Set the wake-up again if it has occurred, if the timerfd must become
-     * unreadable, or if none is set [L2]. One that is set is not too late [K1],
-     * even if next, which need not be exact, is earlier. */
+     * unreadable, or if none is set [L2]. Otherwise the wake-up that is set
+     * stays, even if next is earlier: it is not too late [K1], and next may be
+     * before the earliest deadline. */
     if (loop->armed <= now || loop->set <= now ||
         (loop->armed == LAWN_NEVER && next != LAWN_NEVER)) {
         set_wakeup(loop, next);

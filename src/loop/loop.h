@@ -13,9 +13,10 @@
  *        lateness.
  *   [K4] `current` is NULL, except in the callback of a timer with mode DELAY
  *        that was not started or stopped since it fired.
- *   [K5] `behind` contains timers that are catching up, have fired in the
- *        current turn, and were not started or stopped since. Between turns it
- *        is empty.
+ *   [K5] `behind` contains timers that catch up: periodic timers that have
+ *        fired in the current turn, and whose next period is overdue, too. If
+ *        such a timer is started or stopped, it is removed. Between turns
+ *        `behind` is empty.
  */
 #ifndef LAWN_LOOP_LOOP_H
 #define LAWN_LOOP_LOOP_H
@@ -32,8 +33,8 @@
 
 struct lawn_loop_round;
 
-/* Size of behind[]. If more timers have to catch up, these wait until the clock
- * advances. */
+/* Size of behind[]. If more timers have to catch up, those that do not fit wait
+ * until the clock advances. */
 #define LAWN_LOOP_BEHIND 16u
 
 struct lawn_loop {

@@ -135,7 +135,8 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
 
     if (record == NULL) {
         /* lawn_next_timer() alone may reach its limit of entries and return a
-         * later timer. This call has no limit. */
+         * later timer. lawn_next_exact() has no limit, and lawn_next_timer()
+         * then uses its result. */
         (void)lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
         if (timer == NULL) {

@@ -32,10 +32,10 @@ size_t lawn__shard_mow(struct lawn_shard *shard, uint64_t now, uint64_t limit,
 bool lawn__shard_has_running(const struct lawn_shard *shard);
 
 /* Any thread: ends the claim of a timer by storing the state word `next`.
- * `seen` is the word before the claim. If MAIL is not set in it, puts the timer
- * into the mailbox before that; in this case, the caller must be inside a gate.
- * The timer may have been freed when this returns. The caller must then wake
- * the worker. */
+ * `seen` is the word before the claim. If MAIL is not set in `seen`, first puts
+ * the timer into the mailbox; in this case, the caller must be inside a gate.
+ * The timer may have been freed when this returns. After the call, the caller
+ * must call lawn__shard_wake() in any case. */
 void lawn__shard_post(struct lawn_shard *shard,
                       struct lawn_workers_timer *timer, uint64_t seen,
                       uint64_t next);

@@ -87,9 +87,9 @@
  *      shard->hand = NULL
  *
  * At least one of the two sees the first store of the other. So once shared ==
- * 2, no plain store is in progress. The right is granted by the
- * compare-and-swap that puts a timer without a shard on a lawn. It belongs to
- * the shard and moves with it from worker to worker.
+ * 2, no plain store is in progress. A worker gets the right when it puts a
+ * timer that has no shard yet on its lawn, by a compare-and-swap. The right
+ * belongs to the shard and moves with it from worker to worker.
  *
  * MEMORY ORDER. Each change is a release and each load an acquire. So a thread
  * that sees a timer free sees all writes to it. `when`, `ttl` and `shard` are
@@ -199,7 +199,8 @@ lawn__state_write_request(struct lawn_workers_timer *timer,
     }
 }
 
-/* Returns the word after `seen` when a request is posted to the shard. */
+/* Returns the word that replaces `seen` once a request has been posted to the
+ * shard. */
 static inline uint64_t
 lawn__state_posted(uint64_t seen, const struct lawn_shard *shard)
 {

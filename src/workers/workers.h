@@ -154,9 +154,9 @@ struct lawn_worker {
     /* Accessed by the thread only, while it runs. */
     struct lawn_shard *shards;
     uint64_t now;
-    /* start_shard (below), if the worker may use start_fast(): timers are
-     * routed by owner, and the worker runs that shard. Set when the clock is
-     * read; NULL while stale. */
+    /* start_shard (below), if the worker may use start_fast(), that is, if the
+     * set routes timers by owner and the worker runs that shard; otherwise
+     * NULL. Set when the clock is read; NULL while stale. */
     struct lawn_shard *fast_shard;
     bool stale;   /* time may have passed since `now` was set */
     bool turning; /* in lawn_worker_turn() */
@@ -266,8 +266,8 @@ void lawn__worker_resume(struct lawn_worker *worker);
 void lawn__worker_adopt(struct lawn_worker *worker);
 void lawn__worker_handle_control(struct lawn_worker *worker);
 
-/* Takes over a shard of a closed set, so that operations on its timers can
- * complete, provided that the worker of the shard has ended. */
+/* For a shard of a closed set. If its worker has ended, or there is none, takes
+ * over the shard, so that operations on its timers can complete. */
 void lawn__worker_inherit(struct lawn_worker *worker, struct lawn_shard *shard);
 
 /* Closes the arrivals, and hands over the shards that other workers own.

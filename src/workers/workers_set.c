@@ -531,7 +531,8 @@ lawn_workers_close(struct lawn_workers *set, uint64_t until,
     join_all(set);
     lawn__gate_wait(set);
     /* From here on, this thread is the worker of all shards, so left() may stop
-     * and free other timers. It may also remain a worker of another set. */
+     * and free other timers. The thread may at the same time be a worker of
+     * another set. */
     set->closer.under = lawn_workers_be(&set->closer);
     for (unsigned i = 0; i < set->count; i++) {
         set->shards[i]->next = i + 1 < set->count ? set->shards[i + 1] : NULL;
