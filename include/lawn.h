@@ -152,6 +152,10 @@ struct lawn_options {
      * for 5, 61 KiB for 6, 102 KiB for 7, 167 KiB for 8. */
     unsigned slot_bits;
 
+    /* Maximum number of classes, see lawn_class.h: 0 to 65,535; default 0. Each
+     * takes 192 bytes. */
+    size_t classes;
+
     /* See lawn_set_resolution(); default 1 (exact). */
     uint64_t resolution;
 
