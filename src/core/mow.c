@@ -527,7 +527,7 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
     if (until > index->base) {
         lawn__index_set_base(index, until);
     }
-    if (LAWN_UNLIKELY(until >= index->prepare)) {
+    if (LAWN_UNLIKELY(until >= index->prepare) && until == mowing->until) {
         prepare_slots(mowing);
     }
     return LAWN_UNLIKELY(first == LAWN_NEVER) && !lawn__list_empty(&lawn->last)
@@ -595,19 +595,48 @@ index_last_tick(struct lawn *lawn)
 }
 
 static size_t
-limit_work(size_t budget)
+limit_work(const struct lawn *lawn, size_t budget)
 {
-    return budget > (SIZE_MAX - LAWN_MOW_WORK_LEAST) / LAWN_MOW_WORK
+    size_t least = LAWN_MOW_WORK_LEAST + (size_t)lawn->classes.count;
+
+    return budget > (SIZE_MAX - least) / LAWN_MOW_WORK
                ? SIZE_MAX
-               : budget * LAWN_MOW_WORK + LAWN_MOW_WORK_LEAST;
+               : budget * LAWN_MOW_WORK + least;
+}
+
+/* Returns a lower bound of the deadlines of timers outside of classes. A lawn
+ * without classes needs one round. */
+static inline uint64_t
+mow_all(struct lawn_mowing *mowing)
+{
+    const struct lawn *lawn = mowing->lawn;
+    uint64_t bound = lawn->bound;
+    uint64_t until = mowing->until;
+
+    do {
+        if (LAWN_UNLIKELY(lawn->classes.next <= mowing->until)) {
+            until = lawn__classes_mow(mowing, bound);
+            mowing->complete = false;
+        }
+        bound = mow_until(mowing, until);
+        until = mowing->until;
+    } while (LAWN_UNLIKELY(lawn->classes.next <= until) && mowing->complete);
+    return bound;
 }
 
 LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing = {lawn,  budget, budget, limit_work(budget),
-                                 false, fire,   arg};
+    struct lawn_mowing mowing = {
+        .lawn = lawn,
+        .left = budget,
+        .budget = budget,
+        .work = limit_work(lawn, budget),
+        .until = now < LAWN_LAST ? now : LAWN_LAST,
+        .fire = fire,
+        .arg = arg,
+    };
     size_t work = mowing.work;
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
@@ -624,9 +653,18 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
-    uint64_t bound = mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
+    if (LAWN_UNLIKELY(lawn->classes.count > 0)) {
+        if (now >= LAWN_LAST) {
+            lawn__classes_enter_last_tick(lawn);
+        }
+        lawn__classes_fire_shares(&mowing);
+    }
+    uint64_t bound = mow_all(&mowing);
     lawn->mowing = NULL;
     lawn__set_bound(lawn, bound);
+    if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
+        lawn__classes_leave_last_tick(lawn);
+    }
     size_t fired = mowing.budget - mowing.left;
     if (fired == 0 && work - mowing.work > lawn->touched_idle) {
         lawn->touched_idle = work - mowing.work;
