@@ -525,20 +525,27 @@ TEST(a_change_of_weights_does_not_multiply_what_is_carried_over)
     free(timers);
 }
 
-TEST(mows_without_a_budget_pile_up_no_credit)
+static void
+halt_at_once(struct lawn_timer *timer, void *arg)
+{
+    (void)timer;
+    lawn_halt(arg);
+}
+
+TEST(mows_that_are_halted_pile_up_little_credit)
 {
     struct yard y;
     struct lawn_timer *timers = begin_backlog(&y, 1000);
 
     lawn_class_set_weight(y.cls[0], 1);
-    start_in(&y, 0, 2);
     lawn_class_set_weight(y.cls[2], 1);
-    lawn_class_set_ttl(y.cls[2], 1);
     for (unsigned i = 0; i < 20; i++) {
-        CHECK_EQ(lawn_mow(y.lawn, 2, 0, ignore, NULL), 0);
+        CHECK_EQ(lawn_mow(y.lawn, 2, 300, halt_at_once, y.lawn), 1);
     }
-    CHECK_EQ(lawn_mow(y.lawn, 2, 30, ignore, NULL), 30);
-    CHECK_EQ(counters(&y, 0).fires, 10);
+    CHECK_EQ(counters(&y, 0).fires, 20);
+    /* Three classes have fractions of at most three timers. */
+    CHECK_EQ(lawn_mow(y.lawn, 2, 300, ignore, NULL), 300);
+    CHECK_EQ(counters(&y, 0).fires, 20 + 100 + 3);
     lawn_free(y.lawn);
     free(timers);
 }
