@@ -13,7 +13,7 @@
  *     lawn_class_set_ttl(idle, 30000);          // all of them: in 30,000 ticks
  *     lawn_class_pause(idle);                   // none of them fires ...
  *     lawn_class_resume(idle);                  // ... until now
- *     lawn_mow(lawn, now, 1000, hang_up, NULL); // fires due timers of all kinds
+ *     lawn_mow(lawn, now, 1000, hang_up, NULL); // fires all kinds of timers
  *
  * A timer that was started through a class belongs to that class until it fires
  * or is stopped. Meanwhile, use it only with lawn_pending() and the functions

@@ -29,7 +29,6 @@ TEST(timers_of_classes_and_others_fire_in_the_order_of_deadlines)
 TEST(a_budget_divides_a_mow_without_changing_the_order)
 {
     static struct yard y;
-    uint64_t last = 0;
 
     for (size_t budget = 1; budget < 5; budget++) {
         yard_begin(&y, 0, 100, 130, 70);
@@ -46,7 +45,7 @@ TEST(a_budget_divides_a_mow_without_changing_the_order)
             fired = mow_budget(&y, 150, budget);
         } while (fired == budget);
         CHECK(lawn_next(y.lawn) > 150);
-        last = 0;
+        uint64_t last = 0;
         for (unsigned i = 0; i < y.fired; i++) {
             CHECK(y.due[i] >= last);
             last = y.due[i];
@@ -297,7 +296,6 @@ TEST(a_class_timer_started_at_the_last_tick_in_a_callback_fires_in_the_next_mow)
     CHECK_EQ(mow_class(&y, 2, LAST, SIZE_MAX), 2);
     CHECK_EQ(mow_budget(&y, LAST, 3), 3);
     CHECK_EQ(mow_class(&y, 2, LAST, 1), 1);
-    /* The queue goes on after the others. */
     CHECK_EQ(mow_class(&y, 2, LAST, 1), 1);
     y.act = NULL;
     CHECK_EQ(mow_yard(&y, LAST), 5);
