@@ -175,9 +175,10 @@ struct lawn_timer *lawn_class_take(struct lawn_class *cls);
 
 /* FIRING AND FORECAST */
 
-/* Like lawn_mow(), but fires timers of this class only. They may fire before
- * other timers with earlier deadlines. Sets the time to now. A paused class has
- * no due timers. O(log classes + fired). */
+/* Sets the time to now, as lawn_mow() does, and fires due timers of this class
+ * only, at most budget of them. They may fire before other timers with earlier
+ * deadlines. Returns the number of timers fired. A paused class has no due
+ * timers. O(log classes + fired). */
 size_t lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
                       lawn_fire_fn *fire, void *arg);
 
