@@ -356,6 +356,22 @@ TEST(a_detached_timer_can_be_stopped_or_restarted)
     yard_end(&y);
 }
 
+TEST(a_detached_timer_can_be_restarted_behind_running_ones)
+{
+    struct yard y;
+
+    begin_three(&y, 10);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 3);
+    start_in(&y, 3, 0);
+    start_in(&y, 1, 0);
+    CHECK_EQ(counters(&y, 0).detached, 2);
+    CHECK_EQ(counters(&y, 0).count, 2);
+    CHECK_EQ(lawn_count(y.lawn), 2);
+    CHECK_EQ(mow_yard(&y, 16), 2);
+    CHECK_FIRES(&y, 3, 1);
+    yard_end(&y);
+}
+
 TEST(a_class_may_be_cleared_again_while_timers_are_detached)
 {
     struct yard y;
