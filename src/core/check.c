@@ -1,8 +1,9 @@
-/* check.c - checks invariants of a lawn.
+/* check.c - checks invariants of a lawn and its classes.
  *
  * It is written from the list in internal.h, not from the code that maintains
  * the invariants: simple loops recompute cached values.
  */
+#include "class.h"
 #include "internal.h"
 
 #if !defined LAWN_FREESTANDING
@@ -10,8 +11,9 @@
 struct lawn_checking {
     const struct lawn *lawn;
     FILE *out;
-    uint64_t running; /* timers found */
-    uint64_t index;   /* entries found */
+    uint64_t running;    /* timers found */
+    uint64_t index;      /* entries found */
+    uint64_t in_classes; /* running timers found there */
 };
 
 static bool
@@ -203,10 +205,135 @@ check_slot(struct lawn_checking *checking, uint32_t slot)
     return true;
 }
 
+/* Checks the links of a list of a class, and that the stamps ascend from
+ * *stamp on, which it sets to the last one. Adds the number of timers to
+ * *count. */
+static bool
+check_class_list(struct lawn_checking *checking, const struct lawn_class *cls,
+                 const struct lawn_link *list, uint64_t *stamp, uint64_t *count)
+{
+    uint64_t origin = *stamp;
+    const struct lawn_link *link = list;
+
+    do {
+        const struct lawn_link *next = link->next;
+
+        if (next == NULL ||
+            lawn__list_prev(lawn__class_key(cls), next) != link) {
+            return report_broken(checking, "[I2] links of a class disagree",
+                                 link);
+        }
+        link = next;
+        if (link != list) {
+            if (lawn__link_deadline(link) - origin < *stamp - origin) {
+                return report_broken(checking, "[I11] a class out of order",
+                                     link);
+            }
+            *stamp = lawn__link_deadline(link);
+            (*count)++;
+        }
+    } while (link != list);
+    return true;
+}
+
+static bool
+check_class_lists(struct lawn_checking *checking, const struct lawn_class *cls)
+{
+    const struct lawn_link *first = lawn__class_first(cls);
+    uint64_t detached = 0;
+    uint64_t running = 0;
+    uint64_t stamp =
+        cls->detached_count > 0 ? lawn__link_deadline(cls->detached.next) : 0;
+
+    if (!check_class_list(checking, cls, &cls->detached, &stamp, &detached)) {
+        return false;
+    }
+    if (detached > 0 && first != NULL) {
+        uint64_t oldest = lawn__link_deadline(cls->detached.next);
+
+        if (stamp - oldest > cls->cleared - oldest ||
+            lawn__link_deadline(first) - oldest <= cls->cleared - oldest ||
+            lawn__link_deadline(lawn__class_last(cls)) - oldest <=
+                cls->cleared - oldest) {
+            return report_broken(
+                checking, "[I13] detached and running timers are mixed", cls);
+        }
+    }
+    /* From the first running timer on, so that a stamp before it counts as
+     * after all others. */
+    stamp = first != NULL ? lawn__link_deadline(first) : 0;
+    if (!check_class_list(checking, cls, &cls->queue, &stamp, &running) ||
+        !check_class_list(checking, cls, &cls->recent, &stamp, &running)) {
+        return false;
+    }
+    if (first != NULL &&
+        lawn__class_started(cls, lawn__class_last(cls)) > LAWN_LAST) {
+        return report_broken(checking, "[I11] a start after the last tick",
+                             cls);
+    }
+    if (running != lawn__class_count(cls) || detached != cls->detached_count) {
+        return report_broken(checking, "[I14] the count of a class is wrong",
+                             cls);
+    }
+    checking->in_classes += running;
+    return true;
+}
+
+static bool
+check_class(struct lawn_checking *checking, uint32_t place)
+{
+    const struct lawn_classes *classes = &checking->lawn->classes;
+    const struct lawn_class *cls = classes->heap[place];
+    uint64_t due = LAWN_NEVER;
+
+    if (cls->place != place ||
+        cls->due < classes->heap[place > 0 ? (place - 1) / 2 : 0]->due) {
+        return report_broken(checking, "[I12] the heap is out of order", cls);
+    }
+    if (!check_class_lists(checking, cls)) {
+        return false;
+    }
+    if (!lawn__class_paused(cls) && !lawn__list_empty(&cls->queue)) {
+        due = lawn__class_time(cls, lawn__class_started(cls, cls->queue.next));
+    }
+    if (cls->due > due || (lawn__class_paused(cls) && cls->due != LAWN_NEVER)) {
+        return report_broken(checking, "[I12] a class's time is wrong", cls);
+    }
+    return true;
+}
+
+static bool
+check_classes(struct lawn_checking *checking)
+{
+    const struct lawn *lawn = checking->lawn;
+    uint64_t next = LAWN_NEVER;
+    uint64_t weights = 0;
+
+    for (uint32_t i = 0; i < lawn->classes.count; i++) {
+        if (!check_class(checking, i)) {
+            return false;
+        }
+        weights += lawn->classes.heap[i]->weight;
+    }
+    if (lawn->classes.count > 0 && lawn->classes.heap[0]->due != LAWN_NEVER) {
+        next =
+            lawn__ticks_round_up(lawn->classes.heap[0]->due, lawn->resolution);
+    }
+    if (lawn->classes.next != next || lawn->wake > next) {
+        return report_broken(checking, "[I12] the first time is wrong", lawn);
+    }
+    if (checking->in_classes != lawn->classes.running ||
+        weights != lawn->classes.weights) {
+        return report_broken(checking, "[I14] a sum over classes is wrong",
+                             lawn);
+    }
+    return true;
+}
+
 bool
 lawn_check(const struct lawn *lawn, FILE *out)
 {
-    struct lawn_checking checking = {lawn, out, 0, 0};
+    struct lawn_checking checking = {lawn, out, 0, 0, 0};
     uint64_t listed = 0;
 
     if (lawn->index.base > lawn->now || lawn->now > LAWN_LAST) {
@@ -231,14 +358,14 @@ lawn_check(const struct lawn *lawn, FILE *out)
     if (checking.index != listed || checking.index != lawn->index.count) {
         return report_broken(&checking, "[I3] an entry is lost", lawn);
     }
-    if (checking.running != lawn_count(lawn)) {
+    if (checking.running != lawn__count_timers(lawn)) {
         return report_broken(&checking, "[I7] the count is wrong", lawn);
     }
     if (lawn->wake > lawn->bound) {
         return report_broken(&checking, "[I6] the wake is after the bound",
                              lawn);
     }
-    return true;
+    return check_classes(&checking);
 }
 
 #endif

@@ -1,4 +1,5 @@
 /* lawn.c - creating a lawn, starting and stopping timers, the clock. */
+#include "class.h"
 #include "internal.h"
 #include "probes.h"
 
@@ -11,15 +12,18 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* The number of blades, slot_bits, and the offsets of the parts from the lawn,
- * which begins at a cache line. */
+/* The numbers of blades and classes, slot_bits, and the offsets of the parts
+ * from the lawn, which begins at a cache line. */
 struct lawn_layout {
     size_t count;
     unsigned bits;
+    size_t max_classes;
+    size_t classes;
     size_t blades;
     size_t unqueued;
     size_t earliest;
     size_t occupied;
+    size_t heap;
     size_t first;
     size_t entry;
     size_t end;
@@ -33,16 +37,24 @@ compute_layout(const struct lawn_options *options)
     layout.count = lawn__blades_count(options != NULL ? options->blades : 0);
     layout.bits =
         lawn__index_clamp_bits(options != NULL ? options->slot_bits : 0);
+    layout.max_classes = options != NULL ? options->classes : 0;
+    if (layout.max_classes > LAWN_CLASS_MAX) {
+        layout.max_classes = LAWN_CLASS_MAX;
+    }
     size_t slots = lawn__index_count_slots(layout.bits);
-    layout.blades =
+    layout.classes =
         (sizeof(struct lawn) + LAWN_LINE - 1) & ~(size_t)(LAWN_LINE - 1);
+    layout.blades =
+        layout.classes + layout.max_classes * sizeof(struct lawn_class);
     layout.unqueued = layout.blades + layout.count * sizeof(struct lawn_blade);
     layout.earliest =
         layout.unqueued +
         slots * lawn__index_count_lists(layout.bits) * sizeof(struct lawn_link);
     layout.occupied = layout.earliest + slots * sizeof(uint64_t);
-    layout.first = layout.occupied +
-                   lawn__index_count_words(layout.bits) * sizeof(uint64_t);
+    layout.heap = layout.occupied +
+                  lawn__index_count_words(layout.bits) * sizeof(uint64_t);
+    layout.first =
+        layout.heap + layout.max_classes * sizeof(struct lawn_class *);
     layout.entry = layout.first + slots * sizeof(uint16_t);
     layout.end = layout.entry + layout.count * sizeof(struct lawn_index_entry);
     return layout;
@@ -99,6 +111,9 @@ lawn_place(void *memory, size_t size, const struct lawn_options *options)
     lawn->index.first = (uint16_t *)(void *)(at + layout.first);
     lawn->index.entry = (struct lawn_index_entry *)(void *)(at + layout.entry);
     lawn__index_init(&lawn->index, layout.bits, now, key);
+    lawn__classes_init(lawn, (struct lawn_class *)(void *)(at + layout.classes),
+                       (struct lawn_class **)(void *)(at + layout.heap),
+                       layout.max_classes);
     lawn__set_bound(lawn, LAWN_NEVER);
     lawn->resolution = 1;
     lawn__tuning_init(lawn, options != NULL && options->blades != 0);
@@ -489,21 +504,12 @@ lawn_stop(struct lawn *lawn, struct lawn_timer *timer)
     return true;
 }
 
-/* Only the two adjacent links point to a timer. */
 void
 lawn_moved(struct lawn *lawn, struct lawn_timer *timer)
 {
-    uintptr_t key = lawn__key(lawn);
-
-    if (!lawn_pending(timer)) {
-        return;
+    if (lawn_pending(timer)) {
+        lawn__list_moved(lawn__key(lawn), &timer->link);
     }
-    struct lawn_link *prev = lawn__list_prev(key, &timer->link);
-    LAWN_ASSERT(lawn__list_prev(key, timer->link.next) == prev->next,
-                "[P10] a running timer, or one adjacent to a moved timer, was "
-                "overwritten");
-    prev->next = &timer->link;
-    lawn__list_set_prev(key, timer->link.next, &timer->link);
 }
 
 void
@@ -535,12 +541,13 @@ lawn_set_resolution(struct lawn *lawn, uint64_t resolution)
     }
     lawn->resolution = resolution;
     lawn__tuning_keep(lawn);
+    lawn__classes_refresh(lawn);
 }
 
 uint64_t
 lawn_count(const struct lawn *lawn)
 {
-    return lawn__count_starts(lawn) - lawn->stops - lawn->fires;
+    return lawn__count_timers(lawn) + lawn->classes.running;
 }
 
 bool
@@ -567,7 +574,7 @@ lawn_stats(const struct lawn *lawn, struct lawn_counters *out)
     out->starts = lawn__count_starts(lawn);
     out->stops = lawn->stops;
     out->fires = lawn->fires;
-    out->count = lawn_count(lawn);
+    out->count = lawn__count_timers(lawn);
     out->unqueued_starts = lawn__count_unqueued_starts(lawn);
     out->moved = lawn->index.moved;
     out->touched_idle = lawn->touched_idle;

@@ -157,14 +157,28 @@ lawn__list_remove(uintptr_t key, struct lawn_link *link)
     /* The alignment check catches most garbage before it is dereferenced. */
     LAWN_ASSERT(next != NULL && (uintptr_t)next % __alignof__(*next) == 0 &&
                     lawn__list_prev(key, next) == link,
-                "[P10] a timer runs on another lawn, or was not zeroed before "
-                "its first start, or it or an adjacent timer was freed "
-                "or overwritten while running");
+                "[P10] a timer runs on another lawn or class, or was not "
+                "zeroed before its first start, or it or an adjacent timer "
+                "was freed or overwritten while running");
     struct lawn_link *prev = lawn__list_prev(key, link);
     LAWN_ASSERT(prev->next == link,
                 "[P10] a timer was freed or overwritten while it was running");
     prev->next = next;
     lawn__list_set_prev(key, next, prev);
+}
+
+/* Relinks a link after its memory was moved: only the two adjacent links point
+ * to it. */
+static inline void
+lawn__list_moved(uintptr_t key, struct lawn_link *link)
+{
+    struct lawn_link *prev = lawn__list_prev(key, link);
+
+    LAWN_ASSERT(lawn__list_prev(key, link->next) == prev->next,
+                "[P10] a running timer, or one adjacent to a moved timer, was "
+                "overwritten");
+    prev->next = link;
+    lawn__list_set_prev(key, link->next, link);
 }
 
 /* Moves all links of `from`, which must not be empty, to the end of list. */

@@ -529,7 +529,7 @@ finish_mow(struct lawn_mowing *mowing, uint64_t until, uint64_t first)
     if (until > index->base) {
         lawn__index_set_base(index, until);
     }
-    if (LAWN_UNLIKELY(until >= index->prepare)) {
+    if (LAWN_UNLIKELY(until >= index->prepare) && until == mowing->until) {
         prepare_slots(mowing);
     }
     return LAWN_UNLIKELY(first == LAWN_NEVER) && !lawn__list_empty(&lawn->last)
@@ -598,20 +598,49 @@ index_last_tick(struct lawn *lawn)
 }
 
 static size_t
-limit_work(size_t budget)
+limit_work(const struct lawn *lawn, size_t budget)
 {
-    return budget > (SIZE_MAX - LAWN_MOW_WORK_LEAST) / LAWN_MOW_WORK
+    size_t least = LAWN_MOW_WORK_LEAST + (size_t)lawn->classes.count;
+
+    return budget > (SIZE_MAX - least) / LAWN_MOW_WORK
                ? SIZE_MAX
-               : budget * LAWN_MOW_WORK + LAWN_MOW_WORK_LEAST;
+               : budget * LAWN_MOW_WORK + least;
+}
+
+/* Fires timers of classes and others in turn. Each turn ends where the other
+ * kind may have the next deadline. Returns a lower bound of the deadlines of
+ * timers outside of classes. */
+LAWN_NOINLINE static uint64_t
+mow_with_classes(struct lawn_mowing *mowing)
+{
+    const struct lawn_classes *classes = &mowing->lawn->classes;
+    uint64_t bound = mowing->lawn->bound;
+    bool more = false;
+
+    do {
+        uint64_t until = lawn__classes_mow(mowing, bound);
+
+        mowing->complete = false;
+        mowing->pass = until;
+        bound = mow_until(mowing, until);
+        mowing->pass = 0;
+        more = mowing->held > 0 ||
+               (mowing->complete &&
+                (until < mowing->until || classes->next <= mowing->until));
+        mowing->left += mowing->held;
+        mowing->held = 0;
+    } while (more);
+    return bound;
 }
 
 LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing = {lawn,  budget, budget, limit_work(budget),
-                                 false, fire,   arg};
-    size_t work = mowing.work;
+    uint64_t until = now < LAWN_LAST ? now : LAWN_LAST;
+    size_t work = limit_work(lawn, budget);
+    struct lawn_mowing mowing = {lawn,  budget, budget, work, until,
+                                 false, fire,   arg,    0,    0};
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
     if (lawn->mowing != NULL) {
@@ -627,9 +656,21 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
-    uint64_t bound = mow_until(&mowing, now < LAWN_LAST ? now : LAWN_LAST);
+    uint64_t bound = 0;
+    if (LAWN_UNLIKELY(lawn->classes.count > 0)) {
+        if (until == LAWN_LAST) {
+            lawn__classes_enter_last_tick(lawn);
+        }
+        lawn__classes_fire_shares(&mowing);
+        bound = mow_with_classes(&mowing);
+    } else {
+        bound = mow_until(&mowing, until);
+    }
     lawn->mowing = NULL;
     lawn__set_bound(lawn, bound);
+    if (LAWN_UNLIKELY(until == LAWN_LAST)) {
+        lawn__classes_leave_last_tick(lawn);
+    }
     size_t fired = mowing.budget - mowing.left;
     if (fired == 0 && work - mowing.work > lawn->touched_idle) {
         lawn->touched_idle = work - mowing.work;
@@ -645,8 +686,9 @@ lawn_halt(struct lawn *lawn)
     struct lawn_mowing *mowing = lawn->mowing;
 
     if (mowing != NULL) {
-        mowing->budget -= mowing->left;
+        mowing->budget -= mowing->left + mowing->held;
         mowing->left = 0;
+        mowing->held = 0;
     }
 }
 

@@ -196,23 +196,31 @@ is_front_valid(const struct lawn *lawn)
            lawn__link_deadline(front->next) == lawn->bound;
 }
 
+static inline uint64_t
+include_classes(struct lawn *lawn, uint64_t next)
+{
+    return LAWN_UNLIKELY(lawn->classes.running > 0)
+               ? lawn__classes_next(lawn, next)
+               : next;
+}
+
 uint64_t
 lawn_next(struct lawn *lawn)
 {
     struct lawn_search search;
+    uint64_t next = LAWN_NEVER;
+    uint64_t looked = lawn->looked;
 
-    LAWN_NAIVELY(return lawn__naive_next(lawn));
+    LAWN_NAIVELY(return include_classes(lawn, lawn__naive_next(lawn)));
     if (is_front_valid(lawn)) {
-        return lawn->bound;
+        next = lawn->bound;
+    } else if (lawn__count_timers(lawn) > 0) {
+        next = find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
     }
-    if (lawn_count(lawn) == 0) {
-        return LAWN_NEVER;
-    }
-    uint64_t next = find_earliest(lawn, &search, LAWN_NEXT_LOOKS);
-    uint64_t looks = LAWN_NEXT_LOOKS - search.looks;
-
+    next = include_classes(lawn, next);
+    looked = lawn->looked - looked;
     lawn->touched_idle =
-        looks > lawn->touched_idle ? looks : lawn->touched_idle;
+        looked > lawn->touched_idle ? looked : lawn->touched_idle;
     return next;
 }
 
@@ -221,9 +229,10 @@ lawn_next_exact(struct lawn *lawn)
 {
     struct lawn_search search;
 
-    LAWN_NAIVELY(return lawn__naive_next(lawn));
-    return is_front_valid(lawn) ? lawn->bound
-                                : find_earliest(lawn, &search, UINT64_MAX);
+    LAWN_NAIVELY(return include_classes(lawn, lawn__naive_next(lawn)));
+    return include_classes(
+        lawn, is_front_valid(lawn) ? lawn->bound
+                                   : find_earliest(lawn, &search, UINT64_MAX));
 }
 
 /* Returns the unqueued timer with this deadline that was started first: the
@@ -264,7 +273,7 @@ lawn_next_timer(struct lawn *lawn)
     struct lawn_search search = {lawn->bound, lawn->front, LAWN_NEXT_LOOKS};
 
     LAWN_NAIVELY(return lawn__naive_next_timer(lawn));
-    if (lawn_count(lawn) == 0) {
+    if (lawn__count_timers(lawn) == 0) {
         return NULL;
     }
     /* If all examined entries are outdated, find_earliest() finds no timer. It

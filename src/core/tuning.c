@@ -150,7 +150,7 @@ are_blades_useless(const struct lawn *lawn)
                         ? lawn->index.count
                         : lawn->index.count / LAWN_BLADES_STRIPES;
     /* Fewer than half of the timers with which blades would pay. */
-    bool few = !do_blades_pay(lawn_count(lawn) * 2, ttls);
+    bool few = !do_blades_pay(lawn__count_timers(lawn) * 2, ttls);
 
     if (misses < tuning->patience) {
         return !tuning->asked && few;
@@ -167,7 +167,7 @@ lawn__tuning_review(struct lawn *lawn)
     bool judge = count_misses(lawn) - tuning->seen_misses >= tuning->patience;
     uint32_t stripe = lawn->blades.stripe;
 
-    tuning->many = lawn_count(lawn) >= LAWN_TUNING_MANY;
+    tuning->many = lawn__count_timers(lawn) >= LAWN_TUNING_MANY;
     if (tuning->bypass) {
         if (tuning->patience < LAWN_TUNING_PATIENCE) {
             tuning->patience *= 2;
@@ -213,7 +213,7 @@ end_window(struct lawn *lawn)
     tuning->ttls -= (tuning->ttls + LAWN_TUNING_AGE - 1) / LAWN_TUNING_AGE;
     tuning->samples = 0;
     tuning->hits = 0;
-    if (repeated && do_blades_pay(lawn_count(lawn), tuning->ttls)) {
+    if (repeated && do_blades_pay(lawn__count_timers(lawn), tuning->ttls)) {
         tuning->spacing = LAWN_TUNING_SPACING;
         request_review(lawn);
         return;
@@ -235,7 +235,7 @@ take_sample(struct lawn *lawn, uint64_t ttl)
     struct lawn_tuning *tuning = &lawn->tuning;
 
     schedule_misses(lawn, tuning->spacing);
-    tuning->many = lawn_count(lawn) >= LAWN_TUNING_MANY;
+    tuning->many = lawn__count_timers(lawn) >= LAWN_TUNING_MANY;
     if (ttl == LAWN_NEVER) {
         return; /* a timer that never uses a blade */
     }
