@@ -23,7 +23,13 @@ enum ops_mix {
     OPS_EXTREME, /* around the powers of two and the ends of the range */
     OPS_ANY,     /* each value from any of these */
     OPS_MIXES,
-    OPS_EDGES = OPS_MIXES /* 2^k - 1, 2^k, 2^k + 1 for all values */
+    OPS_EDGES = OPS_MIXES, /* 2^k - 1, 2^k, 2^k + 1 for all values */
+
+    /* For lawns only: with classes. These are bits of the first byte, in
+     * addition to one of the first four mixes. */
+    OPS_CLASSES = 0x80,
+    OPS_CLASSES_MANY = 0x84,
+    OPS_CLASSES_MASK = 0xE0
 };
 
 /* An injected fault in one of the two judges of a lawn, the oracle or the
