@@ -129,19 +129,20 @@ lawn__class_exact(const struct lawn_class *cls)
     return cls->due == find_time(cls);
 }
 
-/* A start may skip all checks if it only has to append the timer: its start is
- * not before that of the last timer, the class has a time in the heap, and no
- * stamp has to be distinguished from those of detached timers. */
+/* A start may skip all checks if it only has to append the timer: another timer
+ * is running, the class's time in the heap is not after its deadline, the start
+ * is not before that of the last timer, and no stamp has to be distinguished
+ * from those of detached timers. */
 void
 lawn__class_update_plain(struct lawn_class *cls)
 {
     const struct lawn_link *last = lawn__class_last(cls);
 
-    if (cls->due == LAWN_NEVER || cls->detached_count > 0 ||
+    if (last == NULL || cls->due == LAWN_NEVER || cls->detached_count > 0 ||
         lawn__class_at_last_tick(cls->lawn)) {
         cls->plain_from = LAWN_NEVER;
     } else {
-        cls->plain_from = last != NULL ? lawn__class_started(cls, last) : 0;
+        cls->plain_from = lawn__class_started(cls, last);
     }
 }
 
