@@ -67,6 +67,19 @@ sift_down(const struct lawn_classes *classes, struct lawn_class *cls)
     put(classes, cls, place);
 }
 
+/* Called by callbacks. If a timer of a class is now due before others that a mow
+ * is firing, ends their turn: a mow stops when it has no budget left [P12]. */
+static void
+end_turn(const struct lawn *lawn)
+{
+    struct lawn_mowing *mowing = lawn->mowing;
+
+    if (mowing != NULL && lawn->classes.next < mowing->pass) {
+        mowing->held += mowing->left;
+        mowing->left = 0;
+    }
+}
+
 /* Called after a change of the top, and of the resolution. */
 void
 lawn__classes_refresh(struct lawn *lawn)
@@ -80,6 +93,7 @@ lawn__classes_refresh(struct lawn *lawn)
     if (next != classes->next) {
         classes->next = next;
         lawn__set_bound(lawn, lawn->bound);
+        end_turn(lawn);
     }
 }
 
