@@ -562,10 +562,19 @@ end_share(struct class_oracle *oracle, uint32_t of, size_t budget, bool halted)
         (oracle->mow_fired < budget || sum_shares(oracle) < budget)) {
         return "P16: a class got less than its share of the budget";
     }
+    if (cls->due == 0 && oracle->mow_fired > 0) {
+        cls->credit_least = 0;
+        cls->credit_most = 0;
+        return NULL;
+    }
     bool due = count_due(oracle, of, oracle->until) > 0;
     uint64_t shares =
         cls->fired < cls->share_least ? cls->fired : cls->share_least;
-    cls->credit_least = due ? cls->credit_least - shares * oracle->weights : 0;
+    cls->credit_least -= shares * oracle->weights;
+    /* Of the other timers, some may have been shares as well. */
+    if (!due || (cls->fired > shares && cls->share_most > shares)) {
+        cls->credit_least = 0;
+    }
     if (cls->credit_most != UINT64_MAX) {
         cls->credit_most -= cls->early * oracle->weights;
     }
