@@ -655,7 +655,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
     uint64_t bound = 0;
     if (LAWN_UNLIKELY(lawn->classes.count > 0)) {
-        if (now >= LAWN_LAST) {
+        if (until == LAWN_LAST) {
             lawn__classes_enter_last_tick(lawn);
         }
         lawn__classes_fire_shares(&mowing);
@@ -665,7 +665,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     }
     lawn->mowing = NULL;
     lawn__set_bound(lawn, bound);
-    if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
+    if (LAWN_UNLIKELY(until == LAWN_LAST)) {
         lawn__classes_leave_last_tick(lawn);
     }
     size_t fired = mowing.budget - mowing.left;

@@ -409,7 +409,7 @@ TEST(detached_timers_do_not_follow_their_class)
     yard_end(&y);
 }
 
-TEST(detached_timers_of_2_to_the_64_ticks_ago_are_told_from_running_ones)
+TEST(detached_timers_of_2_to_the_64_ticks_ago_do_not_run_again)
 {
     struct yard y;
 
