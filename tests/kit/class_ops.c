@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define CLASS_OPS_DUMP_MAX 65536u
-/* Log2 of the share of operations that are on classes is 1. */
+/* Of 256 operations, these are on classes. */
 #define CLASS_OPS_SHARE 144u
 
 uint32_t
@@ -163,7 +163,8 @@ create_class(struct ops *ops, uint32_t c)
     if (cls != NULL && room) {
         ops->classes.at[c] = cls;
         ops->classes.name[c] = name;
-        class_oracle_new(&ops->classes.oracle, c, ttl);
+        class_oracle_new(&ops->classes.oracle, c,
+                         ttl + ops_lies(ops, OPS_CLASS_TTL));
     }
 }
 
@@ -253,7 +254,9 @@ class_ops_stop(struct ops *ops, uint32_t i)
 {
     struct lawn_timer *timer = ops_timer_of(ops, i);
     struct lawn_class *cls = class_of(ops, i);
-    bool running = class_oracle_stop(&ops->classes.oracle, i);
+    bool running = ops_lies(ops, OPS_CLASS_STOP)
+                       ? ops->classes.oracle.timers[i].place == CLASS_RUNNING
+                       : class_oracle_stop(&ops->classes.oracle, i);
 
     TRACE(&ops->script, "class %u: stop timer %u, %s",
           ops->classes.oracle.timers[i].of, i,
@@ -606,7 +609,9 @@ class_ops_run(struct ops *ops, bool inside)
         byte -= table[i++].share;
     }
     (inside ? table[i].inside : table[i].run)(ops, c);
-    compare_class(ops, c);
+    if (oracle_looks(&ops->oracle)) {
+        compare_class(ops, c);
+    }
     return true;
 }
 

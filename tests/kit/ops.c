@@ -115,8 +115,8 @@ compare_timer(struct ops *ops, uint32_t i)
 
 /* Reports to both judges; with an injected fault, sometimes not to one. */
 
-static bool
-lies(struct ops *ops, enum ops_fault fault)
+bool
+ops_lies(struct ops *ops, enum ops_fault fault)
 {
     return ops->script.config->fault == fault && ++ops->lies % 2 == 0;
 }
@@ -124,20 +124,20 @@ lies(struct ops *ops, enum ops_fault fault)
 static void
 report_start(struct ops *ops, uint32_t i, uint64_t ttl)
 {
-    oracle_start(&ops->oracle, i, ttl + lies(ops, OPS_ORACLE_TTL));
+    oracle_start(&ops->oracle, i, ttl + ops_lies(ops, OPS_ORACLE_TTL));
     if (ops->witness != NULL) {
-        witness_start(ops->witness, i, ttl + lies(ops, OPS_WITNESS_TTL));
+        witness_start(ops->witness, i, ttl + ops_lies(ops, OPS_WITNESS_TTL));
     }
 }
 
 static bool
 report_stop(struct ops *ops, uint32_t i)
 {
-    bool running = lies(ops, OPS_ORACLE_STOP)
+    bool running = ops_lies(ops, OPS_ORACLE_STOP)
                        ? ops->oracle.timers[i].deadline != LAWN_NEVER
                        : oracle_stop(&ops->oracle, i);
 
-    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_STOP) &&
+    if (ops->witness != NULL && !ops_lies(ops, OPS_WITNESS_STOP) &&
         witness_stop(ops->witness, i) != running) {
         script_fail(&ops->script, "P5: the witness disagrees");
     }
@@ -147,20 +147,21 @@ report_stop(struct ops *ops, uint32_t i)
 void
 ops_report_now(struct ops *ops, uint64_t now)
 {
-    oracle_set_now(&ops->oracle, now - (lies(ops, OPS_ORACLE_CLOCK) ? 1 : 0));
+    oracle_set_now(&ops->oracle,
+                   now - (ops_lies(ops, OPS_ORACLE_CLOCK) ? 1 : 0));
     if (ops->witness != NULL) {
         witness_set_now(ops->witness,
-                        now - (lies(ops, OPS_WITNESS_CLOCK) ? 1 : 0));
+                        now - (ops_lies(ops, OPS_WITNESS_CLOCK) ? 1 : 0));
     }
 }
 
 static void
 report_resolution(struct ops *ops, uint64_t resolution)
 {
-    if (!lies(ops, OPS_ORACLE_RESOLUTION)) {
+    if (!ops_lies(ops, OPS_ORACLE_RESOLUTION)) {
         oracle_set_resolution(&ops->oracle, resolution);
     }
-    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_RESOLUTION)) {
+    if (ops->witness != NULL && !ops_lies(ops, OPS_WITNESS_RESOLUTION)) {
         witness_set_resolution(ops->witness, resolution);
     }
 }
@@ -960,8 +961,8 @@ judge_firing(struct ops *ops, uint32_t i)
             NULL);
     }
     const char *broken =
-        lies(ops, OPS_ORACLE_FIRE) ? NULL : oracle_fire(&ops->oracle, i);
-    if (ops->witness != NULL && !lies(ops, OPS_WITNESS_FIRE)) {
+        ops_lies(ops, OPS_ORACLE_FIRE) ? NULL : oracle_fire(&ops->oracle, i);
+    if (ops->witness != NULL && !ops_lies(ops, OPS_WITNESS_FIRE)) {
         witness = witness_fire(ops->witness, i);
     }
     ops_hear(ops, i, broken, witness);

@@ -33,7 +33,7 @@ enum ops_mix {
 };
 
 /* An injected fault in one of the two judges of a lawn, the oracle or the
- * witness, to check that it is detected. */
+ * witness, or in the oracle of its classes, to check that it is detected. */
 enum ops_fault {
     OPS_NO_FAULT,
     OPS_ORACLE_TTL, /* some starts last a tick longer */
@@ -46,6 +46,8 @@ enum ops_fault {
     OPS_WITNESS_FIRE,
     OPS_WITNESS_CLOCK,
     OPS_WITNESS_RESOLUTION,
+    OPS_CLASS_TTL, /* some new classes have a TTL that is a tick longer */
+    OPS_CLASS_STOP,
     OPS_FAULTS
 };
 

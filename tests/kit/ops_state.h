@@ -72,6 +72,9 @@ struct lawn_timer *ops_timer_of(struct ops *ops, uint32_t i);
 uint32_t ops_take_timer(struct ops *ops);
 uint64_t ops_take_ttl(struct ops *ops);
 
+/* Returns whether to inject the fault now. */
+bool ops_lies(struct ops *ops, enum ops_fault fault);
+
 /* Reports the time to both judges. */
 void ops_report_now(struct ops *ops, uint64_t now);
 
