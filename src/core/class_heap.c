@@ -67,8 +67,9 @@ sift_down(const struct lawn_classes *classes, struct lawn_class *cls)
     put(classes, cls, place);
 }
 
-/* Called by callbacks. If a timer of a class is now due before others that a mow
- * is firing, ends their turn: a mow stops when it has no budget left [P12]. */
+/* Called by callbacks. If a timer of a class is now due before others that a
+ * mow is firing, ends their turn: a mow stops when it has no budget left [P12].
+ */
 static void
 end_turn(const struct lawn *lawn)
 {

@@ -68,7 +68,7 @@ struct class_oracle {
     uint64_t until;     /* what the mow may fire */
     uint64_t weights;   /* W at the beginning of the mow */
     bool shares;        /* the mow may still fire shares */
-    bool disturbed;     /* a callback has changed what is due, or a weight */
+    bool disturbed;     /* a callback has changed deadlines or weights */
     uint64_t mow_fired; /* timers of all kinds */
 };
 

@@ -848,12 +848,8 @@ callback_more(struct ops *ops, uint32_t self)
 }
 
 static void
-callback_one(struct ops *ops, uint32_t self)
+callback_other(struct ops *ops, uint32_t self)
 {
-    if (class_ops_run(ops, true)) {
-        compare(ops);
-        return;
-    }
     uint8_t byte = script_take(&ops->script);
     uint32_t other = byte < 64    ? self
                      : byte < 160 ? sibling(ops, self)
@@ -920,6 +916,14 @@ callback_one(struct ops *ops, uint32_t self)
         } else {
             ops_stop(ops, other);
         }
+    }
+}
+
+static void
+callback_one(struct ops *ops, uint32_t self)
+{
+    if (!class_ops_run(ops, true)) {
+        callback_other(ops, self);
     }
     compare(ops);
 }
@@ -1331,8 +1335,8 @@ forget_classes(struct ops *ops)
     class_ops_renew(ops);
 }
 
-/* Moves all timers without a class to another lawn, which does not get the old lawn's
- * tuning. */
+/* Moves all timers without a class to another lawn, which does not get the old
+ * lawn's tuning. */
 static void
 op_move(struct ops *ops)
 {
