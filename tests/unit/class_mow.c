@@ -304,6 +304,31 @@ TEST(a_class_timer_started_at_the_last_tick_in_a_callback_fires_in_the_next_mow)
 }
 
 static void
+ask_at_last_tick(struct yard *y, struct post *post)
+{
+    lawn_class_start(post->cls, &post->timer);
+    CHECK_EQ(lawn_next(y->lawn), LAST);
+    lawn_class_pause(post->cls);
+    CHECK_EQ(lawn_next(y->lawn), LAWN_NEVER);
+    lawn_class_resume(post->cls);
+    CHECK_EQ(lawn_next_exact(y->lawn), LAST);
+}
+
+TEST(lawn_next_sees_a_class_timer_that_was_started_at_the_last_tick)
+{
+    struct yard y;
+
+    yard_begin(&y, LAST, 1, 1, 1);
+    start_in(&y, 0, 0);
+    y.act = ask_at_last_tick;
+    CHECK_EQ(mow_yard(&y, LAST), 1);
+    CHECK_EQ(lawn_next(y.lawn), LAST);
+    CHECK_EQ(mow_class(&y, 0, LAST, 9), 1);
+    CHECK_EQ(lawn_count(y.lawn), 1);
+    yard_end(&y);
+}
+
+static void
 meddle_at_last_tick(struct yard *y, struct post *post)
 {
     if (post->id != 0) {

@@ -23,7 +23,6 @@ TEST(a_lower_ttl_makes_running_timers_of_a_class_due_at_once_in_order)
     CHECK_EQ(deadline_of(&y, 0), 2);
     CHECK_EQ(deadline_of(&y, 1), 5);
     CHECK_EQ(deadline_of(&y, 2), 8);
-    CHECK_EQ(lawn_next(y.lawn), 2);
     CHECK_EQ(mow_yard(&y, 6), 2);
     CHECK_FIRES(&y, 0, 1);
     CHECK_EQ(y.due[1], 5);
@@ -354,6 +353,22 @@ TEST(a_detached_timer_can_be_stopped_or_restarted)
     start_in(&y, 3, 0);
     CHECK_EQ(mow_yard(&y, 16), 2);
     CHECK_FIRES(&y, 1, 3);
+    yard_end(&y);
+}
+
+TEST(a_detached_timer_can_be_restarted_behind_running_ones)
+{
+    struct yard y;
+
+    begin_three(&y, 10);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 3);
+    start_in(&y, 3, 0);
+    start_in(&y, 1, 0);
+    CHECK_EQ(counters(&y, 0).detached, 2);
+    CHECK_EQ(counters(&y, 0).count, 2);
+    CHECK_EQ(lawn_count(y.lawn), 2);
+    CHECK_EQ(mow_yard(&y, 16), 2);
+    CHECK_FIRES(&y, 3, 1);
     yard_end(&y);
 }
 
