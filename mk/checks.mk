@@ -23,7 +23,7 @@ mcdc: ## MC/DC coverage of the core, with clang-19
 	+@$(MAKE) --no-print-directory build/mcdc/unit build/mcdc/model
 	@rm -rf $(MCDC_RAW)
 	@LLVM_PROFILE_FILE='$(CURDIR)/$(MCDC_RAW)/%p.profraw' tests/run build/mcdc/unit \
-	    'build/mcdc/model --seed $(SEED) --ops 100000 --mix {few,unique,extreme}'
+	    'build/mcdc/model --seed $(SEED) --ops 100000 --mix {few,unique,extreme,class}'
 	@llvm-profdata$(CLANG_MCDC:clang%=%) merge -sparse $(MCDC_RAW)/*.profraw -o build/mcdc/all.profdata
 	@tools/coverage --mcdc src/core/ '$(CLANG_MCDC:clang%=%)' build/mcdc/all.profdata \
 	    build/mcdc/unit build/mcdc/model tests/mcdc-exceptions

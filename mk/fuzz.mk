@@ -38,7 +38,7 @@ FUZZ_C_commands = tests/module/fake.c tests/module/memory.c module/invariant.c m
 
 # Compiled without counters, so that code that only watches does not guide the fuzzer.
 FUZZ_WATCH_C := src/core/check.c src/store/store_check.c src/workers/workers_check.c \
-    tests/kit/oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
+    tests/kit/oracle.c tests/kit/class_oracle.c tests/kit/witness.c tests/kit/store_oracle.c \
     $(addprefix tests/fuzz/,small.c image_mutator.c fuzz_callbacks.c fuzz_blades.c fuzz_index.c)
 $(call objects,fuzz,$(FUZZ_WATCH_C)): private FLAGS_fuzz = $(FLAGS_asan)
 $(call objects,swift,$(FUZZ_WATCH_C)): private FLAGS_swift = $(CPPFLAGS) -O2 -g $(FICKLE)

@@ -36,7 +36,7 @@ suite_programs = $(foreach p,$(filter-out soak,$(PROGRAMS)),build/$(1)/$(p))
 
 # The model contains the interpreter a second time, with a naive lawn: one object that
 # exports only its entry point.
-NAIVE_C := $(addprefix tests/kit/,ops.c oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
+NAIVE_C := $(addprefix tests/kit/,ops.c class_ops.c oracle.c class_oracle.c witness.c script.c) tests/naive/naive.c $(CORE_C)
 build/naive/naive.o: $(call objects,naive,$(NAIVE_C))
 	$(call say,LINK)$(LD) -r -o $@.new $^
 	@$(OBJCOPY) --redefine-sym ops_run=naive_ops_run --keep-global-symbol=naive_ops_run $@.new $@

@@ -45,7 +45,8 @@ tsan: $(addprefix build/tsan/,unit model) ## the tests of workers under ThreadSa
 
 model: build/debug/model ## random operations, compared with an oracle: SEED=1 OPS=1000000
 	@tests/run 'build/debug/model --seed $(SEED) --ops $(OPS) --mix {few,unique,extreme,edges,pieces,naive}' \
-	    'build/debug/model --seed $(SEED) --ops $(OPS) --mix {store,workers,loop}-{few,unique,extreme}'
+	    'build/debug/model --seed $(SEED) --ops $(OPS) --mix {store,workers,loop}-{few,unique,extreme}' \
+	    'build/debug/model --seed $(SEED) --ops $(OPS) --mix class-{few,many,extreme}'
 
 # Nine tenths with a tuning that changes often, so that short cases contain all modes;
 # the rest with the tuning of the release.

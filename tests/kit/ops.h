@@ -23,11 +23,17 @@ enum ops_mix {
     OPS_EXTREME, /* around the powers of two and the ends of the range */
     OPS_ANY,     /* each value from any of these */
     OPS_MIXES,
-    OPS_EDGES = OPS_MIXES /* 2^k - 1, 2^k, 2^k + 1 for all values */
+    OPS_EDGES = OPS_MIXES, /* 2^k - 1, 2^k, 2^k + 1 for all values */
+
+    /* For lawns only: with classes. These are bits of the first byte, in
+     * addition to one of the first four mixes. */
+    OPS_CLASSES = 0x80,
+    OPS_CLASSES_MANY = 0x84,
+    OPS_CLASSES_MASK = 0xE0
 };
 
 /* An injected fault in one of the two judges of a lawn, the oracle or the
- * witness, to check that it is detected. */
+ * witness, or in the oracle of its classes, to check that it is detected. */
 enum ops_fault {
     OPS_NO_FAULT,
     OPS_ORACLE_TTL, /* some starts last a tick longer */
@@ -40,6 +46,8 @@ enum ops_fault {
     OPS_WITNESS_FIRE,
     OPS_WITNESS_CLOCK,
     OPS_WITNESS_RESOLUTION,
+    OPS_CLASS_TTL, /* some new classes have a TTL that is a tick longer */
+    OPS_CLASS_STOP,
     OPS_FAULTS
 };
 

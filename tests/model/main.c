@@ -5,7 +5,8 @@
  *           [--jobs J] [--replay FILE]... [FILE]...
  *
  * The mixes of a lawn are few, unique, extreme and edges; lawn selects all of
- * them. Those of a store are store-few, store-unique and store-extreme, and
+ * them. class-few, class-many and class-extreme are lawns with classes, and
+ * class. Those of a store are store-few, store-unique and store-extreme, and
  * store; the same for workers- and loop-. all is the default. A file with
  * store- in its name is a case for a store, one with workers- for workers, one
  * with loop- for a loop.
@@ -42,20 +43,23 @@
 #define CASE_LONG 8u /* times as long if light */
 #define FILE_MAX (1u << 20)
 
-#define MIXES 20
-#define CORE_MIXES 11u /* of lawns, and pairs of them */
+#define MIXES 23
+#define CORE_MIXES 14u /* of lawns, and pairs of them */
 #define ALL_MIXES ((1u << MIXES) - 1)
 
 static const struct mix {
     const char *kind;
     const char *name;
     ops_run_fn *run;
-    enum ops_mix mix;
+    unsigned mix; /* the first byte */
 } mixes[MIXES] = {
     {"lawn", "few", ops_run, OPS_FEW},
     {"lawn", "unique", ops_run, OPS_UNIQUE},
     {"lawn", "extreme", ops_run, OPS_EXTREME},
     {"lawn", "edges", ops_run, OPS_EDGES},
+    {"class", "class-few", ops_run, OPS_CLASSES | OPS_FEW},
+    {"class", "class-many", ops_run, OPS_CLASSES_MANY | OPS_ANY},
+    {"class", "class-extreme", ops_run, OPS_CLASSES | OPS_EXTREME},
     {"pieces", "pieces-few", pieces_ops_run, OPS_FEW},
     {"pieces", "pieces-unique", pieces_ops_run, OPS_UNIQUE},
     {"pieces", "pieces-extreme", pieces_ops_run, OPS_EXTREME},
@@ -268,8 +272,10 @@ usage(void)
         "             [--jobs J]\n"
         "             [--mix [pieces-|naive-|store-|workers-|loop-]"
         "few|unique|extreme]\n"
-        "             [--mix [pieces-]edges]\n"
-        "             [--mix lawn|pieces|naive|core|store|workers|loop|all]\n"
+        "             [--mix [pieces-]edges] [--mix class-few|many|extreme]\n"
+        "             [--mix "
+        "lawn|class|pieces|naive|core|store|workers|loop|all]"
+        "\n"
         "             [--replay FILE]... [FILE]...\n");
     exit(2);
 }

@@ -15,13 +15,15 @@
 static unsigned
 cases_until_one_fails(struct ops_config *config, ops_run_fn *run)
 {
+    static const uint8_t mixes[] = {OPS_FEW, OPS_UNIQUE, OPS_EXTREME,
+                                    OPS_ANY, OPS_EDGES,  OPS_CLASSES};
     static uint8_t bytes[CASE_SIZE];
     struct rng rng = {7};
     struct ops_result result;
 
     for (unsigned i = 1; i <= CASES; i++) {
         rng_fill(&rng, bytes, sizeof(bytes));
-        bytes[0] = (uint8_t)(i % (OPS_EDGES + 1u));
+        bytes[0] = mixes[i % sizeof(mixes)];
         if (!run(config, bytes, sizeof(bytes), &result)) {
             CHECK(result.message[0] != '\0');
             return i;
