@@ -171,9 +171,10 @@ judge_cell(struct gate *gate, const struct results_cell *cell, double floor)
         if (row->runs == 0) {
             continue;
         }
-        if (row->contender->kind == CONTENDER_OURS) {
+        if (row->contender == contenders_find("lawn")) {
             ours = row;
-        } else if (row->contender->kind != CONTENDER_FLOOR &&
+        } else if (row->contender->kind != CONTENDER_OURS &&
+                   row->contender->kind != CONTENDER_FLOOR &&
                    (best == NULL ||
                     results_median(row) < results_median(best))) {
             best = row;
@@ -209,7 +210,7 @@ judge_cell(struct gate *gate, const struct results_cell *cell, double floor)
 
 static const struct results_row *
 find_row(const struct results *results, const char *workload, uint64_t n,
-         uint64_t t, enum contender_kind kind)
+         uint64_t t, const char *contender)
 {
     for (size_t i = 0; i < results->cells; i++) {
         const struct results_cell *cell = &results->cell[i];
@@ -219,8 +220,10 @@ find_row(const struct results *results, const char *workload, uint64_t n,
             continue;
         }
         for (size_t k = 0; k < cell->rows; k++) {
-            if (cell->row[k].contender->kind == kind && cell->row[k].runs > 0) {
-                return &cell->row[k];
+            const struct results_row *row = &cell->row[k];
+
+            if (row->contender == contenders_find(contender) && row->runs > 0) {
+                return row;
             }
         }
     }
@@ -240,9 +243,9 @@ static void
 judge_ttls(struct gate *gate, const struct results *results)
 {
     const struct results_row *few =
-        find_row(results, "W4", 1000000, 20, CONTENDER_OURS);
+        find_row(results, "W4", 1000000, 20, "lawn");
     const struct results_row *many =
-        find_row(results, "W4", 1000000, GATE_T_B5, CONTENDER_OURS);
+        find_row(results, "W4", 1000000, GATE_T_B5, "lawn");
 
     judge(gate, "B5", "churn of 1,000,000: 100,000 TTLs over 20",
           few != NULL && many != NULL
@@ -282,8 +285,8 @@ judge_times(struct gate *gate, const struct bench_options *options,
     agrees = bench_save(options, &results) && agrees;
     for (size_t i = 0; i < results.cells; i++) {
         const struct cell *cell = &results.cell[i].cell;
-        const struct results_row *floor = find_row(
-            &results, cell->workload->name, cell->n, 1, CONTENDER_FLOOR);
+        const struct results_row *floor =
+            find_row(&results, cell->workload->name, cell->n, 1, "floor");
 
         if (all_cells || cell->t != GATE_T_B5) {
             judge_cell(gate, &results.cell[i],

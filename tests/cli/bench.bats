@@ -106,7 +106,7 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --list
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
+    for name in lawn lawn-class list tree heap2 heap4 hashed growing wheel calendar paper \
         heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
         gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 W12 S1 S2 S3 S4 S5 \
         S6 S7 T1 T2 T3 T4 T5 T6 uv.lawn event.lawn ev.lawn uring uring.lawn \
@@ -137,7 +137,7 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
 }
 
 @test "unknown names are refused, and the known ones listed" {
-    words=("unknown contender 'heap5'; valid names are: lawn list" " heap4 " "--list")
+    words=("unknown contender 'heap5'; valid names are: lawn lawn-class list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
     words=("unknown workload 'W13'; valid names are: W1 W2" " W10u " "valid titles are: start" " churn " "--list")
     fails 2 --workload W1,W13
