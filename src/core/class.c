@@ -89,6 +89,13 @@ lawn_class_stats(const struct lawn_class *cls, struct lawn_class_counters *out)
     out->paused = lawn__class_paused(cls);
 }
 
+/* As lawn_pending(), inlined. */
+static inline bool
+is_linked(const struct lawn_timer *timer)
+{
+    return timer->link.next != NULL;
+}
+
 /* [I13] */
 static inline bool
 is_detached_stamp(const struct lawn_class *cls, uint64_t stamp)
@@ -149,7 +156,7 @@ start_slow(struct lawn_class *cls, struct lawn_timer *timer)
     struct lawn *lawn = cls->lawn;
     uintptr_t key = lawn__class_key(cls);
 
-    if (!lawn_pending(timer) || is_detached_stamp(cls, timer->deadline)) {
+    if (!is_linked(timer) || is_detached_stamp(cls, timer->deadline)) {
         (void)lawn_class_stop(cls, timer);
         cls->starts++;
         lawn->classes.running++;
@@ -178,7 +185,7 @@ lawn_class_start(struct lawn_class *cls, struct lawn_timer *timer)
         start_slow(cls, timer);
         return;
     }
-    if (lawn_pending(timer)) {
+    if (is_linked(timer)) {
         lawn__list_remove(key, &timer->link);
     } else {
         cls->starts++;
@@ -194,7 +201,7 @@ lawn_class_start(struct lawn_class *cls, struct lawn_timer *timer)
 bool
 lawn_class_stop(struct lawn_class *cls, struct lawn_timer *timer)
 {
-    if (!lawn_pending(timer)) {
+    if (!is_linked(timer)) {
         return false;
     }
     bool running = !is_detached_stamp(cls, timer->deadline);
@@ -225,7 +232,7 @@ uint64_t
 lawn_class_deadline(const struct lawn_class *cls,
                     const struct lawn_timer *timer)
 {
-    if (!lawn_pending(timer) || is_detached_stamp(cls, timer->deadline)) {
+    if (!is_linked(timer) || is_detached_stamp(cls, timer->deadline)) {
         return LAWN_NEVER;
     }
     return lawn__class_deadline(cls, lawn__class_started(cls, &timer->link) +
@@ -235,7 +242,7 @@ lawn_class_deadline(const struct lawn_class *cls,
 void
 lawn_class_moved(struct lawn_class *cls, struct lawn_timer *timer)
 {
-    if (lawn_pending(timer)) {
+    if (is_linked(timer)) {
         lawn__list_moved(lawn__class_key(cls), &timer->link);
     }
 }

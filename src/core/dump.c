@@ -7,8 +7,6 @@
 
 #if !defined LAWN_FREESTANDING
 
-#include <inttypes.h>
-
 /* before is what separates the next value from the last one. */
 struct lawn_dumping {
     FILE *out;
@@ -28,7 +26,7 @@ static void
 print_number(struct lawn_dumping *dumping, const char *key, uint64_t number)
 {
     print_key(dumping, key);
-    (void)fprintf(dumping->out, "%" PRIu64, number);
+    (void)fprintf(dumping->out, "%llu", (unsigned long long)number);
 }
 
 static void

@@ -628,16 +628,10 @@ LAWN_NOINLINE static size_t
 mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
          void *arg)
 {
-    struct lawn_mowing mowing = {
-        .lawn = lawn,
-        .left = budget,
-        .budget = budget,
-        .work = limit_work(lawn, budget),
-        .until = now < LAWN_LAST ? now : LAWN_LAST,
-        .fire = fire,
-        .arg = arg,
-    };
-    size_t work = mowing.work;
+    uint64_t until = now < LAWN_LAST ? now : LAWN_LAST;
+    size_t work = limit_work(lawn, budget);
+    struct lawn_mowing mowing = {lawn,  budget, budget, work,
+                                 until, false,  fire,   arg};
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
     if (lawn->mowing != NULL) {
