@@ -93,7 +93,9 @@ start(void *self, struct object *object, uint64_t ttl)
         object->which < classed->count ? classed->classes[object->which] : NULL;
 
     if (node->cls != cls) {
-        (void)stop(self, object);
+        if (lawn_pending(&node->timer)) {
+            (void)stop(self, object);
+        }
         node->cls = cls;
     }
     if (cls != NULL) {
