@@ -1,13 +1,12 @@
 /* lawn_class.c - the lawn with a class for each TTL.
  *
  * A user of classes has the handle of the class at hand, for example in a
- * global variable. Here it is found with the cheapest look-up that the interface
+ * global variable. A start finds it with the cheapest lookup that the interface
  * allows: an array by the index of the TTL, object->which, as in the contender
  * common. The object also has the class of its timer: a stop needs it, and so
  * does a restart with another TTL, which first stops the timer. There are
- * classes for the first 64 TTLs of the workload. Other timers, and those of
- * workloads with any TTL, are started with lawn_start(): they are those of the
- * contender lawn.
+ * classes for the first 64 TTLs of the workload. Timers with other TTLs, and
+ * all timers of workloads with any TTL, are started with lawn_start().
  */
 #include "lawn_class.h"
 #include "all.h"
