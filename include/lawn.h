@@ -153,7 +153,7 @@ struct lawn_options {
     unsigned slot_bits;
 
     /* Maximum number of classes, see lawn_class.h: 0 to 65,535; default 0. Each
-     * takes 192 bytes. */
+     * takes 200 bytes. */
     size_t classes;
 
     /* See lawn_set_resolution(); default 1 (exact). */
@@ -172,7 +172,8 @@ struct lawn_options {
     void *context;
 };
 
-/* Counters since the lawn was created, and its current sizes. */
+/* Counters since the lawn was created, and its current sizes. Timers of classes
+ * are not counted; see struct lawn_class_counters. */
 struct lawn_counters {
     uint64_t starts;          /* starts of idle timers */
     uint64_t stops;           /* stops of running timers */
@@ -193,13 +194,13 @@ struct lawn_counters {
 };
 
 /* Creates a lawn. options may be NULL. Returns NULL if there is not enough
- * memory. O(blades + slots). No other function of this header allocates memory.
- */
+ * memory. O(blades + slots + classes). No other function of this header
+ * allocates memory. */
 struct lawn *lawn_new(const struct lawn_options *options);
 
 /* Creates a lawn in caller-owned memory of size bytes, with any alignment. The
  * allocator in the options is not used. options may be NULL. Returns NULL if
- * size < lawn_size(options). O(blades + slots). */
+ * size < lawn_size(options). O(blades + slots + classes). */
 struct lawn *lawn_place(void *memory, size_t size,
                         const struct lawn_options *options);
 
@@ -268,7 +269,8 @@ uint64_t lawn_now(const struct lawn *lawn);
 
 /* Sets the resolution. Later starts round deadlines up to a multiple of it, so
  * that timers become due together and an event loop wakes less often. 1 or 0
- * means exact. Running timers keep their deadlines. O(1).
+ * means exact. Running timers keep their deadlines, except those of classes.
+ * O(1).
  *
  * Exception to P4: if the new resolution is not a multiple of the old one, a
  * timer started before this call and one started after it, with the same TTL
@@ -305,7 +307,7 @@ struct lawn_timer *lawn_next_timer(struct lawn *lawn);
 
 /* INSPECTING TIMERS */
 
-/* Returns the number of running timers. O(1). */
+/* Returns the number of running timers, including those of classes. O(1). */
 uint64_t lawn_count(const struct lawn *lawn);
 
 /* Returns true if the timer is running. O(1). */

@@ -18,6 +18,7 @@
  * A timer that was started through a class belongs to that class until it fires
  * or is stopped. Meanwhile, use it only with lawn_pending() and the functions
  * of this header. A library built without NDEBUG reports most other uses [P10].
+ * In the callback, lawn_last_deadline() returns the deadline.
  *
  * lawn_count() and lawn_next() include timers of classes. lawn_each(),
  * lawn_next_timer(), lawn_count_unqueued() and the counters of lawn_stats() do
@@ -43,7 +44,8 @@
  *   P14 Bounded cost: lawn_class_start() and the operations on a class take
  *       O(log classes); lawn_class_stop(), and lawn_class_start() if another
  *       timer of the class is running, take O(1). Each class adds 1 to the
- *       limits of P8.
+ *       limits of P8. Exception: if some timers remain detached during almost
+ *       2^64 ticks, one start takes O(detached timers).
  *   P15 Nothing is lost: each start through a class ends in exactly one way:
  *       the timer fires, is stopped, is restarted, or is detached by
  *       lawn_class_clear(). lawn_class_take() returns each detached timer once.
@@ -111,8 +113,9 @@ void lawn_class_stats(const struct lawn_class *cls,
 
 /* Starts a timer, or restarts a timer of this class. Its deadline is
  * lawn_now() plus the TTL of the class. While the class is paused, this time
- * begins with lawn_class_resume(). O(log classes); O(1) if another timer of
- * the class is running [P14]. */
+ * begins with lawn_class_resume(). A timer that a callback starts at the last
+ * tick fires in the next mow, as with lawn_mow(). O(log classes); O(1) if
+ * another timer of the class is running [P14]. */
 void lawn_class_start(struct lawn_class *cls, struct lawn_timer *timer);
 
 /* Stops a timer of this class. Returns true if it was running: it does not fire
@@ -153,9 +156,10 @@ void lawn_class_postpone(struct lawn_class *cls, uint64_t ticks);
  * nothing if the class is paused. O(log classes). */
 void lawn_class_pause(struct lawn_class *cls);
 
-/* Ends a pause: adds its duration to the deadlines of all running timers. For
- * a timer that was started during the pause, adds the time since its start.
- * Does nothing if the class is not paused. O(log classes). */
+/* Ends a pause: adds its duration to the deadlines of all running timers, as
+ * lawn_class_postpone() does. For a timer that was started during the pause,
+ * adds the time since its start. Does nothing if the class is not paused.
+ * O(log classes). */
 void lawn_class_resume(struct lawn_class *cls);
 
 /* Stops all running timers of a class at once. They are then detached: they do
@@ -173,16 +177,17 @@ struct lawn_timer *lawn_class_take(struct lawn_class *cls);
 
 /* Like lawn_mow(), but fires timers of this class only. They may fire before
  * other timers with earlier deadlines. Sets the time to now. A paused class has
- * no due timers. O(fired). */
+ * no due timers. O(log classes + fired). */
 size_t lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
                       lawn_fire_fn *fire, void *arg);
 
 /* Sets the weight of a class, 0 to 65,535; default 0. A higher value counts as
  * 65,535. Let W be the sum of the weights of all classes plus 1. A call of
  * lawn_mow() with a budget below 2^32 first fires due timers of each class with
- * a weight w, up to w / W of the budget; fractions are carried over to the next
- * mow as long as the class has due timers. It spends the rest of the budget in
- * the order of deadlines. So a class with a weight is served even if a backlog
+ * a weight w, up to w / W of the budget. A fraction, and a part for which the
+ * budget did not suffice, are carried over to the next mow as long as the class
+ * has due timers. The mow spends the rest of the budget in the order of
+ * deadlines. So a class with a weight is served even if a backlog
  * of timers with earlier deadlines exceeds the budget. Exception to P4 and P12:
  * timers of such a class may fire before timers of others with earlier
  * deadlines. O(1); each mow that is not idle takes O(classes) longer. */
