@@ -21,11 +21,11 @@ struct classed {
     struct lawn_class *classes[CLASSED_MAX];
 };
 
-/* The class is NULL if the timer was started with lawn_start(). While the timer
- * is idle, it is the class of the last start. */
+/* The owner is the class of the last start, or the lawn if the timer was
+ * started with lawn_start(); NULL before the first start. */
 struct classed_node {
     struct lawn_timer timer; /* first: shares the address of the node */
-    struct lawn_class *cls;
+    void *owner;
 };
 
 struct classed_call {
@@ -76,11 +76,33 @@ make(const struct contender_setup *setup)
 static bool
 stop(void *self, struct object *object)
 {
+    struct lawn *lawn = ((struct classed *)self)->lawn;
     struct classed_node *node = node_of(object);
 
-    return node->cls != NULL
-               ? lawn_class_stop(node->cls, &node->timer)
-               : lawn_stop(((struct classed *)self)->lawn, &node->timer);
+    if (node->owner == lawn) {
+        return lawn_stop(lawn, &node->timer);
+    }
+    return node->owner != NULL && lawn_class_stop(node->owner, &node->timer);
+}
+
+/* Starts a timer that has no class, or whose previous start was elsewhere. */
+__attribute__((noinline)) static void
+start_elsewhere(void *self, struct object *object, struct lawn_class *cls,
+                uint64_t ttl)
+{
+    struct lawn *lawn = ((struct classed *)self)->lawn;
+    struct classed_node *node = node_of(object);
+
+    if (cls != NULL || node->owner != lawn) {
+        (void)stop(self, object);
+    }
+    if (cls != NULL) {
+        node->owner = cls;
+        lawn_class_start(cls, &node->timer);
+    } else {
+        node->owner = lawn;
+        lawn_start(lawn, &node->timer, ttl);
+    }
 }
 
 static void
@@ -91,17 +113,12 @@ start(void *self, struct object *object, uint64_t ttl)
     struct lawn_class *cls =
         object->which < classed->count ? classed->classes[object->which] : NULL;
 
-    if (node->cls != cls) {
-        if (lawn_pending(&node->timer)) {
-            (void)stop(self, object);
-        }
-        node->cls = cls;
+    if (cls == NULL || (node->owner != NULL && node->owner != cls)) {
+        start_elsewhere(self, object, cls, ttl);
+        return;
     }
-    if (cls != NULL) {
-        lawn_class_start(cls, &node->timer);
-    } else {
-        lawn_start(classed->lawn, &node->timer, ttl);
-    }
+    node->owner = cls;
+    lawn_class_start(cls, &node->timer);
 }
 
 static void
