@@ -1,7 +1,7 @@
 /* gate.c - the performance limits that a lawn must meet; n: timers, t: TTLs.
  *
  *   B1  in each cell of W1 to W5 with n = 10^4 and 10^6, t = 1, 20, 1000 and n:
- *       at most 1.10 x the time of the best other contender
+ *       at most 1.10 x the time of the best contender, other than lawn-class
  *   B2  a mow that finds nothing due: at most 12 instructions, for any number
  *       of timers
  *   B3  at most 30 instructions per start, 12 per stop, 40 for stop and start

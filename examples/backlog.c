@@ -36,7 +36,7 @@ fire(struct lawn_timer *timer, void *arg)
 }
 
 static bool
-run(uint32_t weight)
+serve(uint32_t weight)
 {
     struct lawn_options options = {.classes = 2};
     struct lawn *lawn = lawn_new(&options);
@@ -81,7 +81,7 @@ run(uint32_t weight)
 int
 main(void)
 {
-    return run(0) && run(1) ? 0 : 1;
+    return serve(0) && serve(1) ? 0 : 1;
 }
 
 /* prints:

@@ -10,7 +10,7 @@
 
 #define RECONNECT 5u
 
-struct lease {
+struct lock_lease {
     struct lawn_timer timer;
     const char *holder, *lock;
     struct lawn_class *cls; /* leases on databases last longer than others */
@@ -19,7 +19,8 @@ struct lease {
 static void
 end_lease(struct lawn_timer *timer, void *arg)
 {
-    const struct lease *lease = LAWN_CONTAINER(timer, struct lease, timer);
+    const struct lock_lease *lease =
+        LAWN_CONTAINER(timer, struct lock_lease, timer);
 
     printf("%3d s: %s has lost %s\n", (int)*(uint64_t *)arg, lease->holder,
            lease->lock);
@@ -27,7 +28,7 @@ end_lease(struct lawn_timer *timer, void *arg)
 
 /* Grants or renews a lease. */
 static void
-grant(struct lease *lease)
+grant(struct lock_lease *lease)
 {
     lawn_class_start(lease->cls, &lease->timer);
 }
@@ -79,9 +80,10 @@ main(void)
     }
     struct lawn_class *files = lawn_class_new(lawn, 30, "files");
     struct lawn_class *databases = lawn_class_new(lawn, 60, "databases");
-    struct lease ada = {.holder = "ada", .lock = "a.txt", .cls = files};
-    struct lease bob = {.holder = "bob", .lock = "b.txt", .cls = files};
-    struct lease cid = {.holder = "cid", .lock = "orders", .cls = databases};
+    struct lock_lease ada = {.holder = "ada", .lock = "a.txt", .cls = files};
+    struct lock_lease bob = {.holder = "bob", .lock = "b.txt", .cls = files};
+    struct lock_lease cid = {
+        .holder = "cid", .lock = "orders", .cls = databases};
     for (uint64_t now = 1; now <= 500; now++) {
         bool reachable = now < 100 || now >= 400;
 
