@@ -733,7 +733,7 @@ for cell in run["cells"]:
 @test "stores have contenders, workloads and options of their own" {
     words=("unknown contender 'heap4'; valid names are: lawn" "--list")
     fails 2 --store --contender heap4
-    words=("unknown contender 'uplain'; valid names are: lawn list")
+    words=("unknown contender 'uplain'; valid names are: lawn lawn-class list")
     fails 2 --contender uplain
     words=("unknown workload 'W1'; valid names are: S1 S2" "--list")
     fails 2 --store --workload W1
@@ -865,7 +865,7 @@ for cell in run["cells"]:
 @test "workers have contenders, workloads and options of their own" {
     words=("unknown contender 'heap4'; valid names are: lawn mutex" "--list")
     fails 2 --workers --contender heap4
-    words=("unknown contender 'mutex'; valid names are: lawn list")
+    words=("unknown contender 'mutex'; valid names are: lawn lawn-class list")
     fails 2 --contender mutex
     words=("unknown workload 'W1'; valid names are: T1 T2" "--list")
     fails 2 --workers --workload W1
@@ -1067,7 +1067,7 @@ END
     lawn=copy/lawn
     words=("T1, uvloops: " " starts, " " left: the counts do not match")
     fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
-    [[ "$output" == *"uvloops   fired other timers than the other contenders"* ]]
+    [[ "$output" == *"uvloops    fired other timers than the other contenders"* ]]
     run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
         --contender uvloops --threads 1
     [ "$status" -eq 0 ]
@@ -1139,7 +1139,7 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
         fails 2 --workload "$bad"
     done
     for bad in "," "lawn," ",lawn" "lawn,,heap4"; do
-        words=("--contender: empty name; valid names are: lawn list" "--list")
+        words=("--contender: empty name; valid names are: lawn lawn-class list" "--list")
         fails 2 --contender "$bad"
     done
     local zeros long many
