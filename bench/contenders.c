@@ -10,12 +10,25 @@
 #include <string.h>
 
 static const struct contender *const contenders_own[] = {
-    &lawn_contender,    &list_contender,  &tree_contender,
-    &heap2_contender,   &heap4_contender, &hashed_contender,
-    &growing_contender, &wheel_contender, &calendar_contender,
-    &paper_contender,   &heads_contender, &lawn_store_contender.face,
-    &lawn_crew.face,    &mutex_crew.face, &adaptive_crew.face,
-    &shards_crew.face,  &lawn_host.face,  &lawn_host_coarse.face,
+    &lawn_contender,
+    &lawn_class_contender,
+    &list_contender,
+    &tree_contender,
+    &heap2_contender,
+    &heap4_contender,
+    &hashed_contender,
+    &growing_contender,
+    &wheel_contender,
+    &calendar_contender,
+    &paper_contender,
+    &heads_contender,
+    &lawn_store_contender.face,
+    &lawn_crew.face,
+    &mutex_crew.face,
+    &adaptive_crew.face,
+    &shards_crew.face,
+    &lawn_host.face,
+    &lawn_host_coarse.face,
 };
 
 #define CONTENDERS_PARTS (PART_HOSTS + 1)

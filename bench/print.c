@@ -30,7 +30,7 @@ compare_rows(const void *a, const void *b)
 static bool
 print_times(FILE *out, const struct results_row *row, double best)
 {
-    fprintf(out, "  %-9s", row->contender->name);
+    fprintf(out, "  %-10s", row->contender->name);
     if (row->runs == 0) {
         fprintf(out, " %s\n", row->why);
         return false;
@@ -80,7 +80,7 @@ print_row_crew(FILE *out, const struct results_row *row, double best,
 static void
 print_head_crew(FILE *out, bool threads)
 {
-    fprintf(out, "  %-9s %8s  %8s %8s  %7s", "", threads ? "ns/op" : "ns",
+    fprintf(out, "  %-10s %8s  %8s %8s  %7s", "", threads ? "ns/op" : "ns",
             "min", "max", "x best");
     if (threads) {
         fprintf(out, "  %7s\n", "M/s");
@@ -184,7 +184,7 @@ print_cell(FILE *out, const struct results_cell *cell)
     if (crew) {
         print_head_crew(out, workload->uses_t);
     } else {
-        fprintf(out, "  %-9s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
+        fprintf(out, "  %-10s %8s  %8s %8s  %7s  %6s  %7s %7s %7s %7s\n", "",
                 "ns/op", "min", "max", "x best", "bytes", "p50", "p99",
                 "p99.99", "max");
     }
@@ -216,12 +216,12 @@ print_counts(FILE *out, const struct results *results)
         "\ninstructions per operation (callgrind), 10,000 timers, 8 TTLs;\n"
         "they include the call in the benchmark; \"fire\" also includes the\n"
         "start that follows and the idle mows in between\n"
-        "  %-9s %8s %8s %8s %8s %8s\n",
+        "  %-10s %8s %8s %8s %8s %8s\n",
         "", "start", "stop", "restart", "idle", "fire");
     for (size_t i = 0; i < results->counts; i++) {
         const struct results_count *count = &results->count[i];
 
-        fprintf(out, "  %-9s", count->contender->name);
+        fprintf(out, "  %-10s", count->contender->name);
         print_count(out, count->start);
         print_count(out, count->stop);
         print_count(out, count->restart);

@@ -40,11 +40,22 @@
  * alignof(F), if that is larger. The compiler deduces F:
  *
  *     lawnpp::timer t(lawn, [&] { ... });
+ *
+ * CLASSES
+ *
+ * A timer_class is a class of lawn_class.h, which applies operations to all of
+ * its timers at once. Its timers are class_timers, which take 8 bytes more. The
+ * callback of a class_timer<F> may take an any_class_timer &.
+ *
+ *     options.classes = 1;
+ *     lawnpp::timer_class idle(lawn, 60000, "idle");
+ *     lawnpp::class_timer t(idle, [&] { ... }); t.start();
+ *     idle.set_ttl(30000); // also for running timers
  */
 #ifndef LAWN_HPP
 #define LAWN_HPP
 
-#include <lawn.h>
+#include <lawn_class.h>
 
 #include <chrono>
 #include <exception>
@@ -110,6 +121,7 @@ protected:
 
 private:
     friend class lawn;
+    friend class any_class_timer;
     ::lawn_timer timer_ = {}; /* first: shares the address of the object */
     ::lawn *lawn_;
     void (*fire_)(any_timer *);
@@ -149,6 +161,7 @@ public:
     ::lawn *get() const noexcept { return lawn_.get(); }
 
 private:
+    friend class timer_class;
     static void fire(::lawn_timer *timer, void *thrown) noexcept
     {
         auto *self = reinterpret_cast<any_timer *>(timer);
@@ -169,6 +182,12 @@ private:
             lawn_mow(
                 lawn, LAWN_NEVER, SIZE_MAX, [](::lawn_timer *, void *) {},
                 nullptr);
+            for (::lawn_class *cls = nullptr;
+                 (cls = lawn_class_each(lawn, cls)) != nullptr;) {
+                lawn_class_clear(cls); /* paused timers */
+                while (lawn_class_take(cls) != nullptr) {
+                }
+            }
             lawn_free(lawn);
         }
     };
@@ -189,6 +208,98 @@ private:
         auto &timer = *static_cast<class timer *>(self);
         if constexpr (std::is_invocable_v<F &, any_timer &>) {
             timer.call_(*self);
+        } else {
+            timer.call_();
+        }
+    }
+    F call_;
+};
+
+/* A handle of a class, which can be copied; the class is part of the lawn. The
+ * functions are those of lawn_class.h. To call others, pass them get(). */
+class timer_class
+{
+public:
+    /* Creates a class. Throws std::bad_alloc if the lawn has no room for it. */
+    timer_class(const lawn &lawn, uint64_t ttl, const char *name = nullptr)
+        : lawn_(lawn.get()), class_(lawn_class_new(lawn_, ttl, name))
+    {
+        if (class_ == nullptr) {
+            throw std::bad_alloc();
+        }
+    }
+    void set_ttl(uint64_t ttl) noexcept { lawn_class_set_ttl(class_, ttl); }
+    void scale(uint32_t numerator, uint32_t denominator) noexcept
+    {
+        lawn_class_scale(class_, numerator, denominator);
+    }
+    void postpone(uint64_t by) noexcept { lawn_class_postpone(class_, by); }
+    void pause() noexcept { lawn_class_pause(class_); }
+    void resume() noexcept { lawn_class_resume(class_); }
+    uint64_t clear() noexcept { return lawn_class_clear(class_); }
+    /* Like lawn::mow(), for timers of this class only. */
+    size_t mow(uint64_t now, size_t budget = SIZE_MAX)
+    {
+        std::exception_ptr thrown;
+        size_t fired = lawn_class_mow(class_, now, budget, lawn::fire, &thrown);
+        if (thrown != nullptr) {
+            std::rethrow_exception(thrown);
+        }
+        return fired;
+    }
+    ::lawn_class *get() const noexcept { return class_; }
+
+private:
+    friend class any_class_timer;
+    ::lawn *lawn_;
+    ::lawn_class *class_;
+};
+
+/* The base of all timers of classes. */
+class any_class_timer : protected any_timer
+{
+public:
+    void start() noexcept { lawn_class_start(class_, &timer_); }
+    /* Returns true if the timer was running: it does not fire. O(1). */
+    bool stop() noexcept
+    {
+        return any_timer::pending() && lawn_class_stop(class_, &timer_);
+    }
+    /* Returns false also for a timer that timer_class::clear() stopped. */
+    bool pending() const noexcept { return deadline() != LAWN_NEVER; }
+    uint64_t deadline() const noexcept
+    {
+        return any_timer::pending() ? lawn_class_deadline(class_, &timer_)
+                                    : LAWN_NEVER;
+    }
+    using any_timer::last_deadline;
+
+protected:
+    any_class_timer(timer_class cls, void (*fire)(any_timer *)) noexcept
+        : any_timer(cls.lawn_, fire), class_(cls.class_)
+    {
+    }
+    ~any_class_timer() { stop(); } /* does not access the lawn if idle */
+
+private:
+    ::lawn_class *class_;
+};
+
+template <class F = std::function<void()>>
+class class_timer : public any_class_timer
+{
+public:
+    class_timer(timer_class cls, F call)
+        : any_class_timer(cls, fire), call_(std::move(call))
+    {
+    }
+
+private:
+    static void fire(any_timer *self)
+    {
+        auto &timer = *static_cast<class_timer *>(self);
+        if constexpr (std::is_invocable_v<F &, any_class_timer &>) {
+            timer.call_(timer);
         } else {
             timer.call_();
         }

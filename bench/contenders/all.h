@@ -5,6 +5,7 @@
 #include "contender.h"
 
 extern const struct contender lawn_contender;
+extern const struct contender lawn_class_contender;
 extern const struct contender list_contender;
 extern const struct contender tree_contender;
 extern const struct contender heap2_contender;

@@ -106,7 +106,7 @@ copy_tool() {
     run --separate-stderr "$lawn" bench --list
     [ "$status" -eq 0 ]
     [ -z "$stderr" ]
-    for name in lawn list tree heap2 heap4 hashed growing wheel calendar paper \
+    for name in lawn lawn-class list tree heap2 heap4 hashed growing wheel calendar paper \
         heads uv event common ev glib dpdk floor uthash ghash sqlite uplain \
         gplain mutex adaptive shards uvloops alone W1 W2 W3 W4 W5 W6 W7 W8 W9 W10u W10l W10b W11 W12 S1 S2 S3 S4 S5 \
         S6 S7 T1 T2 T3 T4 T5 T6 uv.lawn event.lawn ev.lawn uring uring.lawn \
@@ -137,7 +137,7 @@ assert "libev-dev" in missing["ev"]' <<<"$output"
 }
 
 @test "unknown names are refused, and the known ones listed" {
-    words=("unknown contender 'heap5'; valid names are: lawn list" " heap4 " "--list")
+    words=("unknown contender 'heap5'; valid names are: lawn lawn-class list" " heap4 " "--list")
     fails 2 --contender lawn,heap5
     words=("unknown workload 'W13'; valid names are: W1 W2" " W10u " "valid titles are: start" " churn " "--list")
     fails 2 --workload W1,W13
@@ -785,7 +785,7 @@ for cell in run["cells"]:
 @test "stores have contenders, workloads and options of their own" {
     words=("unknown contender 'heap4'; valid names are: lawn" "--list")
     fails 2 --store --contender heap4
-    words=("unknown contender 'uplain'; valid names are: lawn list")
+    words=("unknown contender 'uplain'; valid names are: lawn lawn-class list")
     fails 2 --contender uplain
     words=("unknown workload 'W1'; valid names are: S1 S2" "--list")
     fails 2 --store --workload W1
@@ -917,7 +917,7 @@ for cell in run["cells"]:
 @test "workers have contenders, workloads and options of their own" {
     words=("unknown contender 'heap4'; valid names are: lawn mutex" "--list")
     fails 2 --workers --contender heap4
-    words=("unknown contender 'mutex'; valid names are: lawn list")
+    words=("unknown contender 'mutex'; valid names are: lawn lawn-class list")
     fails 2 --contender mutex
     words=("unknown workload 'W1'; valid names are: T1 T2" "--list")
     fails 2 --workers --workload W1
@@ -1119,7 +1119,7 @@ END
     lawn=copy/lawn
     words=("T1, uvloops: " " starts, " " left: the counts do not match")
     fails 1 --workers --quick --n 1k --runs 1 --workload local --threads 1
-    [[ "$output" == *"uvloops   fired other timers than the other contenders"* ]]
+    [[ "$output" == *"uvloops    fired other timers than the other contenders"* ]]
     run "$lawn" bench --workers --quick --n 1k --runs 1 --workload remote \
         --contender uvloops --threads 1
     [ "$status" -eq 0 ]
@@ -1191,7 +1191,7 @@ assert all(5 < count[key] < 2000 for key in count if key != "contender")' \
         fails 2 --workload "$bad"
     done
     for bad in "," "lawn," ",lawn" "lawn,,heap4"; do
-        words=("--contender: empty name; valid names are: lawn list" "--list")
+        words=("--contender: empty name; valid names are: lawn lawn-class list" "--list")
         fails 2 --contender "$bad"
     done
     local zeros long many

@@ -4,10 +4,19 @@
 #include <stdlib.h>
 
 const struct contender *const exact[] = {
-    &lawn_contender,    &list_contender,  &tree_contender,
-    &heap2_contender,   &heap4_contender, &hashed_contender,
-    &growing_contender, &wheel_contender, &calendar_contender,
-    &paper_contender,   &heads_contender, NULL,
+    &lawn_contender,
+    &lawn_class_contender,
+    &list_contender,
+    &tree_contender,
+    &heap2_contender,
+    &heap4_contender,
+    &hashed_contender,
+    &growing_contender,
+    &wheel_contender,
+    &calendar_contender,
+    &paper_contender,
+    &heads_contender,
+    NULL,
 };
 
 long requests_left = -1;

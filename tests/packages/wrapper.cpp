@@ -358,6 +358,129 @@ durations_that_are_too_long_are_never()
     EXPECT(lawnpp::ttl_of<duration<short>>(hours(100)) == 360000);
 }
 
+static lawn_options
+one_class()
+{
+    lawn_options options = {};
+    options.classes = 1;
+    return options;
+}
+
+/* A timer of a class takes 8 bytes more than others. */
+static_assert(sizeof(lawnpp::class_timer<bell>) ==
+              sizeof(lawnpp::timer<bell>) + sizeof(void *));
+static_assert(!std::is_copy_constructible_v<lawnpp::class_timer<>>);
+
+static void
+an_operation_applies_to_all_timers_of_a_class()
+{
+    lawnpp::lawn lawn(one_class());
+    lawnpp::timer_class idle(lawn, 60, "idle");
+    int closed = 0;
+    lawnpp::class_timer one(idle, [&] { closed++; });
+    lawnpp::class_timer<> two(idle, [&] { closed++; });
+    EXPECT(!one.pending() && one.deadline() == LAWN_NEVER && !one.stop());
+    one.start();
+    lawn.set_now(10);
+    two.start();
+    EXPECT(one.deadline() == 60 && two.deadline() == 70 && lawn.count() == 2);
+    idle.scale(1, 2);
+    EXPECT(one.deadline() == 30 && two.deadline() == 40);
+    idle.set_ttl(20);
+    EXPECT(lawn.mow(20) == 1 && closed == 1 && one.last_deadline() == 20);
+    idle.pause();
+    EXPECT(lawn.mow(100) == 0);
+    idle.resume();
+    idle.postpone(5);
+    EXPECT(two.deadline() == 115 && lawn.mow(114) == 0);
+    EXPECT(idle.mow(115) == 1 && closed == 2 && !two.pending());
+}
+
+static void
+a_callback_may_take_the_timer_of_a_class_and_start_it_again()
+{
+    lawnpp::lawn lawn(one_class());
+    lawnpp::timer_class beats(lawn, 10);
+    int beaten = 0;
+    lawnpp::class_timer beat(beats, [&](lawnpp::any_class_timer &self) {
+        beaten++;
+        self.start();
+    });
+    beat.start();
+    for (uint64_t now = 1; now <= 35; now++) {
+        lawn.mow(now);
+    }
+    EXPECT(beaten == 3 && beat.deadline() == 40 && beat.stop());
+    EXPECT(!beat.pending() && lawn.count() == 0);
+}
+
+static void
+timers_of_a_class_end_with_their_object()
+{
+    lawnpp::lawn lawn(one_class());
+    lawnpp::timer_class idle(lawn, 5);
+    bool fired = false;
+    {
+        lawnpp::class_timer running(idle, [&] { fired = true; });
+        running.start();
+        lawnpp::class_timer cleared(idle, [&] { fired = true; });
+        cleared.start();
+        EXPECT(idle.clear() == 2 && !cleared.pending() && !cleared.stop());
+        running.start();
+        EXPECT(running.pending() && lawn.count() == 1);
+    }
+    EXPECT(lawn.mow(5) == 0 && !fired && lawn_class_free(idle.get()));
+    EXPECT(lawn_check(lawn.get(), stdout));
+}
+
+static void
+timers_of_a_class_outlive_their_lawn()
+{
+    std::optional<lawnpp::lawn> lawn(std::in_place, one_class());
+    lawnpp::timer_class idle(*lawn, 5);
+    bool fired = false;
+    lawnpp::class_timer paused(idle, [&] { fired = true; });
+    lawnpp::class_timer cleared(idle, [&] { fired = true; });
+    cleared.start();
+    idle.clear();
+    idle.pause();
+    paused.start();
+    lawn.reset();
+    EXPECT(!fired && !paused.pending() && !cleared.pending());
+}
+
+static void
+a_class_without_room_is_bad_alloc()
+{
+    lawnpp::lawn lawn;
+    bool thrown = false;
+    try {
+        lawnpp::timer_class idle(lawn, 5);
+    } catch (const std::bad_alloc &) {
+        thrown = true;
+    }
+    EXPECT(thrown);
+}
+
+static void
+an_exception_leaves_the_mow_of_a_class()
+{
+    lawnpp::lawn lawn(one_class());
+    lawnpp::timer_class idle(lawn, 5);
+    lawnpp::class_timer bad(idle, [] { throw 7; });
+    lawnpp::class_timer after(idle, [] {});
+    bad.start();
+    after.start();
+    int caught = 0;
+    try {
+        idle.mow(5);
+    } catch (int thrown) {
+        caught = thrown;
+    }
+    EXPECT(caught == 7 && !bad.pending() && after.pending());
+    EXPECT(idle.mow(5) == 1 && !after.pending());
+}
+
 #define RUN(name) run(#name, name)
 static int passed, failed;
 
@@ -390,6 +513,12 @@ main()
     RUN(a_callback_may_throw_when_its_timer_is_gone);
     RUN(durations_round_so_that_no_timer_is_early);
     RUN(durations_that_are_too_long_are_never);
+    RUN(an_operation_applies_to_all_timers_of_a_class);
+    RUN(a_callback_may_take_the_timer_of_a_class_and_start_it_again);
+    RUN(timers_of_a_class_end_with_their_object);
+    RUN(timers_of_a_class_outlive_their_lawn);
+    RUN(a_class_without_room_is_bad_alloc);
+    RUN(an_exception_leaves_the_mow_of_a_class);
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0;
 }
