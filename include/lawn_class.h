@@ -185,12 +185,12 @@ size_t lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
 /* Sets the weight of a class, 0 to 65,535; default 0. A higher value counts as
  * 65,535. Let W be the sum of the weights of all classes plus 1. A call of
  * lawn_mow() with a budget below 2^32 first fires due timers of each class with
- * a weight w, up to w / W of the budget. A fraction, and a part for which the
- * budget did not suffice, are carried over to the next mow as long as the class
- * has due timers. The mow spends the rest of the budget in the order of
- * deadlines. So a class with a weight is served even if a backlog
- * of timers with earlier deadlines exceeds the budget. Exception to P4 and P12:
- * timers of such a class may fire before timers of others with earlier
+ * a weight w, up to w / W of the budget. If due timers of the class remain, the
+ * next mow adds the fraction of w / W that was lost by rounding, and the part of
+ * it for which the budget did not suffice. The mow spends the rest of the budget
+ * in the order of deadlines. So a class with a weight is served even if a
+ * backlog of timers with earlier deadlines exceeds the budget. Exception to P4
+ * and P12: timers of such a class may fire before timers of others with earlier
  * deadlines. O(1); each mow that is not idle takes O(classes) longer. */
 void lawn_class_set_weight(struct lawn_class *cls, uint32_t weight);
 
@@ -201,8 +201,8 @@ uint64_t lawn_class_forecast(const struct lawn_class *cls, uint64_t ticks,
                              uint64_t limit);
 
 #if !defined LAWN_FREESTANDING
-/* Prints the lawn and its classes: one line of text each, or, if json is true,
- * one JSON object without line breaks and a final newline. O(classes +
+/* Prints the lawn and its classes as text, a line each. If json is true, prints
+ * one JSON object instead, without line breaks, also at its end. O(classes +
  * blades). */
 void lawn_dump(const struct lawn *lawn, FILE *out, bool json);
 #endif
