@@ -181,25 +181,30 @@ save_class(const struct lawn_store *store, struct lawn_store_saving *saving,
                : append_bytes(saving, counters.name, strlen(counters.name));
 }
 
+/* In the order of the store's entries, so that a loaded store writes the same
+ * bytes again. */
 static int
 save_classes(const struct lawn_store *store, struct lawn_store_saving *saving)
 {
-    const struct lawn_class *cls = NULL;
     int error = 0;
 
-    while (error == 0 && (cls = lawn_class_each(store->lawn, cls)) != NULL) {
-        error = save_class(store, saving, cls);
+    for (size_t i = 0; i < store->options.classes && error == 0; i++) {
+        if (store->classes[i].cls != NULL) {
+            error = save_class(store, saving, store->classes[i].cls);
+        }
     }
     return error;
 }
 
-/* In the order of the classes [S10]. */
 static bool
 save_class_timers(const struct lawn_store *store,
                   struct lawn_store_saving *saving)
 {
-    saving->number = 0;
-    while ((saving->cls = lawn_class_each(store->lawn, saving->cls)) != NULL) {
+    for (size_t i = 0; i < store->options.classes; i++) {
+        saving->cls = store->classes[i].cls;
+        if (saving->cls == NULL) {
+            continue;
+        }
         if (!lawn_class_each_timer(saving->cls, save_class_timer, saving)) {
             return false;
         }
@@ -211,11 +216,10 @@ save_class_timers(const struct lawn_store *store,
 static uint32_t
 count_classes(const struct lawn_store *store)
 {
-    const struct lawn_class *cls = NULL;
     uint32_t count = 0;
 
-    while ((cls = lawn_class_each(store->lawn, cls)) != NULL) {
-        count++;
+    for (size_t i = 0; i < store->options.classes; i++) {
+        count += store->classes[i].cls != NULL;
     }
     return count;
 }

@@ -695,14 +695,12 @@ lawn__store_restore_in(struct lawn_store *store, struct lawn_class *cls,
     if (record == NULL) {
         return error;
     }
+    if (store->mows > 0 && !counters.paused && counters.ttl <= now &&
+        start <= now - counters.ttl) {
+        start = now + 1 - counters.ttl;
+    }
     lawn__store_class_enter(store, cls, record);
     lawn_class_start_as(cls, &record->timer, start);
-    if (store->mows > 0 && !counters.paused &&
-        lawn_class_deadline(cls, &record->timer) <= now) {
-        /* [P6], as for other timers */
-        start = now + 1 - counters.ttl;
-        lawn_class_start_as(cls, &record->timer, start);
-    }
     return lawn_class_started(cls, &record->timer) == start
                ? 0
                : LAWN_STORE_INCONSISTENT;

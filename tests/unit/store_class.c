@@ -10,7 +10,7 @@
 static void
 begin_classes(struct trial *t, struct lawn_class **a, struct lawn_class **b)
 {
-    struct lawn_store_options options = {.lawn.classes = 4};
+    struct lawn_store_options options = {.lawn.classes = 4, .seed = {1, 2}};
 
     trial_begin(t, &options);
     CHECK_EQ(lawn_store_class_new(t->store, 10, "a", a), 0);
