@@ -340,15 +340,18 @@ bool lawn_store_class_free(struct lawn_store *store, struct lawn_class *cls);
 uint64_t lawn_store_class_clear(struct lawn_store *store,
                                 struct lawn_class *cls);
 
-/* Like lawn_store_start(), but starts the timer in a class, as
- * lawn_class_start() does. If the id has a timer of another class or of none,
- * that timer joins this class. LAWN_STORE_AT is an invalid flag. */
+/* Starts a timer in a class, as lawn_class_start() does; otherwise like
+ * lawn_store_start(). If the id has a timer of another class or of none, that
+ * timer joins this class. LAWN_STORE_AT is an invalid flag. Returns 0, or an
+ * error of lawn_store_start(). On failure nothing changes [S2]. O(id_size +
+ * payload_size) on average, plus the cost of lawn_class_start(). */
 int lawn_store_start_in(struct lawn_store *store, struct lawn_class *cls,
                         const void *id, size_t id_size, const void *payload,
                         size_t payload_size, unsigned how);
 
-/* Like lawn_store_touch(), but starts the timer in a class, as
- * lawn_store_start_in() does. */
+/* Restarts a timer in a class and keeps its payload. Returns true if the id has
+ * a timer. Otherwise returns false, and nothing changes. O(id_size) on average,
+ * plus the cost of lawn_class_start(). */
 bool lawn_store_touch_in(struct lawn_store *store, struct lawn_class *cls,
                          const void *id, size_t id_size);
 
