@@ -175,12 +175,13 @@ void lawn_store_free(struct lawn_store *store);
 #define LAWN_STORE_AT 4u
 
 /* Starts a timer with a copy of the payload, and replaces a timer with the same
- * id, which leaves its class if it has one. Its deadline is that of lawn_start(). how is 0 or a combination of the
- * flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other.
- * Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
- * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is invalid; -EEXIST or -ENOENT
- * because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM. On
- * failure nothing changes [S2]. O(id_size + payload_size) on average [S5]. */
+ * id. Its deadline is that of lawn_start(). A timer of a class leaves its
+ * class. how is 0 or a combination of the flags above; LAWN_STORE_ABSENT and
+ * LAWN_STORE_PRESENT exclude each other. Returns 0, or an error:
+ * LAWN_STORE_ID_TOO_LARGE; LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if how is
+ * invalid; -EEXIST or -ENOENT because of the flags; -ENOSPC if a limit would be
+ * exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size + payload_size)
+ * on average [S5]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);

@@ -291,8 +291,7 @@ lawn_class_start_as(struct lawn_class *cls, struct lawn_timer *timer,
     uint64_t least = prev != &cls->queue ? lawn__class_started(cls, prev) : 0;
     start = start < LAWN_LAST ? start : LAWN_LAST;
     start = start > pause ? start - pause : 0;
-    start = start > least ? start : least;
-    timer->deadline = start - cls->base;
+    timer->deadline = (start < least ? least : start) - cls->base;
     if (is_detached_stamp(cls, timer->deadline)) {
         renumber_detached(cls, timer->deadline);
     }

@@ -188,7 +188,7 @@ save_classes(const struct lawn_store *store, struct lawn_store_saving *saving)
 {
     int error = 0;
 
-    for (size_t i = 0; i < store->options.classes && error == 0; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store) && error == 0; i++) {
         if (store->classes[i].cls != NULL) {
             error = save_class(store, saving, store->classes[i].cls);
         }
@@ -200,7 +200,7 @@ static bool
 save_class_timers(const struct lawn_store *store,
                   struct lawn_store_saving *saving)
 {
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         saving->cls = store->classes[i].cls;
         if (saving->cls == NULL) {
             continue;
@@ -218,7 +218,7 @@ count_classes(const struct lawn_store *store)
 {
     uint32_t count = 0;
 
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         count += store->classes[i].cls != NULL;
     }
     return count;

@@ -76,6 +76,13 @@ struct lawn_store {
     size_t place_size;
 };
 
+/* Returns the length of the array `classes`. */
+static inline size_t
+lawn__store_class_max(const struct lawn_store *store)
+{
+    return store->classes != NULL ? store->options.classes : 0;
+}
+
 /* The record must be neither in the table nor on the lawn. */
 void lawn__store_discard(struct lawn_store *store,
                          struct lawn_store_record *record);

@@ -81,7 +81,7 @@ check_classes(const struct lawn_store *store, uint64_t class_timers, FILE *out)
     struct lawn_class_counters counters;
     uint64_t count = 0;
 
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         const struct lawn_store_class *entry = &store->classes[i];
 
         if (entry->cls == NULL) {

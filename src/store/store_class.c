@@ -38,7 +38,7 @@ lawn__store_class_of(const struct lawn_store *store,
 struct lawn_class *
 lawn_store_class_find(const struct lawn_store *store, const char *name)
 {
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         const struct lawn_store_class *entry = &store->classes[i];
 
         if (entry->cls != NULL && strcmp(entry->name, name) == 0) {
@@ -61,7 +61,7 @@ lawn_store_class_new(struct lawn_store *store, uint64_t ttl, const char *name,
     if (lawn_store_class_find(store, name) != NULL) {
         return LAWN_STORE_CLASS_EXISTS;
     }
-    size_t left = store->options.classes;
+    size_t left = lawn__store_class_max(store);
     while (left > 0 && entry->cls != NULL) {
         entry++;
         left--;
@@ -164,7 +164,7 @@ lawn__store_classes_first(const struct lawn_store *store, uint64_t deadline)
     struct lawn_class_counters counters;
     struct lawn_timer *first = NULL;
 
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         if (store->classes[i].cls == NULL) {
             continue;
         }
@@ -184,7 +184,7 @@ lawn__store_classes_save(struct lawn_store *store)
 {
     struct lawn_class_counters counters;
 
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         struct lawn_store_class *entry = &store->classes[i];
 
         entry->number = 0;
@@ -216,10 +216,10 @@ lawn__store_classes_restore(struct lawn_store *store)
 {
     struct lawn_class_counters counters;
 
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         (void)lawn_class_new(store->lawn, 1, NULL);
     }
-    for (size_t i = 0; i < store->options.classes; i++) {
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
         struct lawn_store_class *entry = &store->classes[i];
 
         if (entry->cls != NULL && entry->saved_ttl != 0) {
