@@ -331,7 +331,7 @@ ignore_timer(const struct lawn_store_timer *timer, void *arg)
     (void)arg;
 }
 
-/* Does what three bytes say. */
+/* Performs the operation that three bytes select. */
 static bool
 run_class_op(struct lawn_store *store, const uint8_t *bytes,
              struct ops_result *result)

@@ -95,7 +95,7 @@ TEST(names_of_classes_have_1_to_64_bytes)
     trial_end(&t);
 }
 
-TEST(a_store_has_no_more_classes_than_its_options_say)
+TEST(a_store_has_no_more_classes_than_its_options_allow)
 {
     struct lawn_class *a = NULL;
     struct lawn_class *b = NULL;

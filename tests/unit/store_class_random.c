@@ -29,7 +29,7 @@ struct flock {
     struct lawn_store *store;
     struct lawn_class *cls[CLASSES];
     uint64_t ttl[CLASSES];
-    uint64_t paused_at[CLASSES]; /* or LAWN_NEVER */
+    uint64_t paused_at[CLASSES + 1]; /* or LAWN_NEVER */
     struct sheep sheep[TIMERS];
     uint64_t now;
     uint64_t mowing;
@@ -55,7 +55,7 @@ new_store(uint64_t now)
 static bool
 is_paused(const struct flock *f, unsigned cls)
 {
-    return cls != NONE && f->paused_at[cls] != LAWN_NEVER;
+    return f->paused_at[cls] != LAWN_NEVER;
 }
 
 static uint64_t
@@ -384,6 +384,7 @@ TEST(a_store_with_classes_agrees_with_an_array_of_timers)
 {
     struct flock f = {.store = new_store(100), .now = 100, .rng = {26}};
 
+    f.paused_at[NONE] = LAWN_NEVER;
     for (unsigned i = 0; i < CLASSES; i++) {
         f.ttl[i] = 20;
         f.paused_at[i] = LAWN_NEVER;

@@ -472,23 +472,22 @@ TEST(headers_and_classes_that_no_store_can_have_written_are_nonsense)
 TEST(records_in_classes_that_no_store_can_have_written_are_nonsense)
 {
     static const struct {
-        uint64_t start, number;
+        uint64_t start, number, first;
         unsigned how;
-        uint64_t first;
         int error;
     } rows[] = {
-        {5, 0, 2, LAWN_NEVER, 0},
-        {0, 0, 2, LAWN_NEVER, 0},
-        {LAST, 0, 2, LAWN_NEVER, 0},
-        {LAWN_NEVER, 0, 2, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
-        {5, 1, 2, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
-        {5, UINT64_C(1) << 32, 2, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
-        {5, 0, 3, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
-        {5, 0, 0x102, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
-        {5, 0, 2, 5, LAWN_STORE_INCONSISTENT},
-        {5, 1, 0, 5, 0},
-        {5, 0, 0, 5, LAWN_STORE_INCONSISTENT},
-        {5, 1, 0, LAWN_NEVER, LAWN_STORE_INCONSISTENT},
+        {5, 0, LAWN_NEVER, 2, 0},
+        {0, 0, LAWN_NEVER, 2, 0},
+        {LAST, 0, LAWN_NEVER, 2, 0},
+        {LAWN_NEVER, 0, LAWN_NEVER, 2, LAWN_STORE_INCONSISTENT},
+        {5, 1, LAWN_NEVER, 2, LAWN_STORE_INCONSISTENT},
+        {5, UINT64_C(1) << 32, LAWN_NEVER, 2, LAWN_STORE_INCONSISTENT},
+        {5, 0, LAWN_NEVER, 3, LAWN_STORE_INCONSISTENT},
+        {5, 0, LAWN_NEVER, 0x102, LAWN_STORE_INCONSISTENT},
+        {5, 0, 5, 2, LAWN_STORE_INCONSISTENT},
+        {5, 1, 5, 0, 0},
+        {5, 0, 5, 0, LAWN_STORE_INCONSISTENT},
+        {5, 1, LAWN_NEVER, 0, LAWN_STORE_INCONSISTENT},
     };
     struct tape s = {0};
 
