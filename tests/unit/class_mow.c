@@ -181,11 +181,61 @@ TEST(a_callback_may_change_all_classes)
 }
 
 static void
-advance_and_lower(struct yard *y, struct post *post)
+lower_ttl(struct yard *y, struct post *post)
 {
     if (post->id == 8) {
         lawn_class_set_ttl(y->cls[1], 1);
     }
+}
+
+static void
+lower_ttl_and_halt(struct yard *y, struct post *post)
+{
+    lower_ttl(y, post);
+    lawn_halt(y->lawn);
+}
+
+static void
+pause_class(struct yard *y, struct post *post)
+{
+    if (post->id == 8) {
+        lawn_class_pause(y->cls[1]);
+    }
+}
+
+TEST(timers_that_a_callback_makes_due_earlier_fire_before_later_ones)
+{
+    struct yard y;
+
+    yard_begin(&y, 0, 10, 60, 12);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 55);
+    y.act = lower_ttl;
+    CHECK_EQ(mow_budget(&y, 100, 3), 3);
+    CHECK_FIRES(&y, 8, 3, 9);
+    lawn_class_set_ttl(y.cls[1], 60);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 55);
+    y.act = lower_ttl_and_halt;
+    CHECK_EQ(mow_yard(&y, 200), 1);
+    CHECK_FIRES(&y, 8);
+    yard_end(&y);
+}
+
+TEST(a_mow_continues_after_a_callback_has_paused_the_class_due_next)
+{
+    struct yard y;
+
+    yard_begin(&y, 0, 10, 60, 12);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 70);
+    y.act = pause_class;
+    CHECK_EQ(mow_yard(&y, 100), 2);
+    CHECK_FIRES(&y, 8, 9);
+    yard_end(&y);
 }
 
 TEST(timers_that_another_timer_makes_due_fire_in_the_same_mow)
@@ -195,7 +245,7 @@ TEST(timers_that_another_timer_makes_due_fire_in_the_same_mow)
     yard_begin(&y, 0, 10, 1000, 12);
     start_in(&y, 3, 1);
     start_alone(&y, 8, 50);
-    y.act = advance_and_lower;
+    y.act = lower_ttl;
     CHECK_EQ(mow_yard(&y, 50), 2);
     CHECK_FIRES(&y, 8, 3);
     yard_end(&y);

@@ -398,6 +398,24 @@ TEST(a_class_may_be_cleared_again_while_timers_are_detached)
     yard_end(&y);
 }
 
+TEST(a_class_whose_last_detached_timer_was_taken_fires_in_time)
+{
+    struct yard y;
+
+    begin_three(&y, 10);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 3);
+    start_in(&y, 3, 0);
+    lawn_class_postpone(y.cls[0], 100);
+    CHECK(stop_post(&y, 3));
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(lawn_class_take(y.cls[0]) == &y.post[i].timer);
+    }
+    start_in(&y, 4, 0);
+    CHECK_EQ(mow_yard(&y, 16), 1);
+    CHECK_FIRES(&y, 4);
+    yard_end(&y);
+}
+
 TEST(detached_timers_do_not_follow_their_class)
 {
     struct yard y;

@@ -60,7 +60,7 @@ layout_fits(void)
     PROVE(at.max_classes <= LAWN_CLASS_MAX &&
               (none || at.max_classes == options.classes ||
                options.classes > LAWN_CLASS_MAX),
-          "as many classes as the options say");
+          "as many classes as in the options");
     PROVE(at.blades >=
                   at.classes + at.max_classes * sizeof(struct lawn_class) &&
               at.blades % LAWN_LINE == 0,
