@@ -91,13 +91,15 @@ struct lawn_class_counters {
 /* Creates a class. The name appears in reports; it may be NULL. It is not
  * copied, so it must remain valid. A ttl of 0 counts as 1. Several classes may
  * have the same TTL. Returns NULL if the lawn already has options.classes
- * classes. O(log classes). */
+ * classes. A lawn that is placed again in the same memory with the same
+ * options.classes has its classes at the same addresses. O(log classes). */
 struct lawn_class *lawn_class_new(struct lawn *lawn, uint64_t ttl,
                                   const char *name);
 
-/* Removes a class, which makes room for another. Returns false, and changes
- * nothing, if the class has running or detached timers. lawn_free() removes all
- * classes. O(log classes). */
+/* Removes a class, which makes room for another: the next lawn_class_new()
+ * returns the same pointer. Returns false, and changes nothing, if the class
+ * has running or detached timers. lawn_free() removes all classes. O(log
+ * classes). */
 bool lawn_class_free(struct lawn_class *cls);
 
 /* Returns the first class of the lawn if cls is NULL, otherwise the class after
@@ -199,6 +201,30 @@ void lawn_class_set_weight(struct lawn_class *cls, uint32_t weight);
  * paused, counts as if it were resumed now. O(result). */
 uint64_t lawn_class_forecast(const struct lawn_class *cls, uint64_t ticks,
                              uint64_t limit);
+
+/* SAVING TIMERS */
+
+/* Calls visit for all running timers of a class, in the order of their starts,
+ * with the TTL of the class. Returns false if visit returned false, otherwise
+ * true. O(timers). */
+bool lawn_class_each_timer(const struct lawn_class *cls, lawn_visit_fn *visit,
+                           void *arg);
+
+/* Returns the time of a timer's last start plus all pauses and postponements
+ * since then, or LAWN_NEVER if it is idle or detached. While the class is
+ * paused, returns this time as if the class were resumed now. O(1). */
+uint64_t lawn_class_started(const struct lawn_class *cls,
+                            const struct lawn_timer *timer);
+
+/* Starts or restarts a timer such that lawn_class_started() returns the given
+ * time. So its deadline may be in the past. A time before that of another
+ * running timer of the class counts as that time, so call it for the timers in
+ * the order of lawn_class_each_timer() [P12]. LAWN_NEVER counts as the last
+ * tick; while the class is paused, the time is at least the duration of the
+ * pause. Do not call it in a callback of a mow [P10]. O(log classes); see P14
+ * for detached timers. */
+void lawn_class_start_as(struct lawn_class *cls, struct lawn_timer *timer,
+                         uint64_t start);
 
 #if !defined LAWN_FREESTANDING
 /* Prints the lawn and its classes as text, a line each. If json is true, prints

@@ -66,6 +66,9 @@
  *   S9  Snapshots: a snapshot can be loaded on any machine and restores
  *       identical contents. Input that is not a complete snapshot loads no
  *       timer and fails with an error that names the cause.
+ *   S10 Classes: P11 to P13, P15 and P16 of lawn_class.h apply to the classes
+ *       of a store, also while a callback changes them; a snapshot restores
+ *       them with their timers.
  *
  * A start with a new id allocates memory. A start with an existing id uses the
  * memory of its timer if the payload fits.
@@ -83,6 +86,7 @@
 #define LAWN_STORE_H
 
 #include <lawn.h>
+#include <lawn_class.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -100,7 +104,8 @@ struct lawn_store;
 struct lawn_store_options {
     /* Options of the store's lawn. Their allocator provides all memory of the
      * store; default: mmap() for blocks of at least 16 KiB, malloc() for
-     * smaller ones. */
+     * smaller ones. lawn.classes is the maximum number of classes; each takes
+     * 120 bytes in addition to those of the lawn. */
     struct lawn_options lawn;
 
     /* Limits on the number of timers and on total memory, see
@@ -125,7 +130,10 @@ struct lawn_store_timer {
     uint64_t deadline;
     uint64_t ttl; /* TTL of the last start or touch, at least 1; if that call
                      had a deadline as argument: the deadline minus the time of
-                     the store at that call */
+                     the store at that call; for a timer of a class: the TTL of
+                     the class */
+    struct lawn_class *cls; /* the timer's class, or NULL; in a callback and
+                               after lawn_store_pop(): its class before */
 };
 
 /* Errors that have no errno. */
@@ -139,7 +147,11 @@ enum lawn_store_error {
     LAWN_STORE_TRAILING = -10006,     /* data after the snapshot in the file */
     LAWN_STORE_ID_TOO_LARGE = -10007, /* above LAWN_STORE_ID_MAX */
     LAWN_STORE_PAYLOAD_TOO_LARGE = -10008, /* above LAWN_STORE_PAYLOAD_MAX */
-    LAWN_STORE_NOT_A_FILE = -10009 /* saving to a device, a pipe or a socket */
+    LAWN_STORE_NOT_A_FILE = -10009, /* saving to a device, a pipe or a socket */
+    LAWN_STORE_BAD_CLASS_NAME = -10010,  /* not 1 to LAWN_STORE_CLASS_NAME_MAX
+                                           bytes */
+    LAWN_STORE_CLASS_EXISTS = -10011,    /* the name is in use */
+    LAWN_STORE_TOO_MANY_CLASSES = -10012 /* above options.lawn.classes */
 };
 
 /* Creates a store. options may be NULL. Returns NULL and sets errno on failure:
@@ -164,13 +176,13 @@ void lawn_store_free(struct lawn_store *store);
 #define LAWN_STORE_AT 4u
 
 /* Starts a timer with a copy of the payload, and replaces a timer with the same
- * id. Its deadline is that of lawn_start(). The argument how is 0 or a
- * combination of the flags above; LAWN_STORE_ABSENT and LAWN_STORE_PRESENT
- * exclude each other. Returns 0, or an error: LAWN_STORE_ID_TOO_LARGE;
- * LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the flags are invalid; -EEXIST or
- * -ENOENT because of the flags; -ENOSPC if a limit would be exceeded; -ENOMEM.
- * On failure nothing changes [S2]. O(id_size + payload_size) on average [S5].
- */
+ * id. Its deadline is that of lawn_start(). A timer of a class leaves its
+ * class. The argument how is 0 or a combination of the flags above;
+ * LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other. Returns 0, or an
+ * error: LAWN_STORE_ID_TOO_LARGE; LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the
+ * flags are invalid; -EEXIST or -ENOENT because of the flags; -ENOSPC if a limit
+ * would be exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size +
+ * payload_size) on average [S5]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
@@ -185,10 +197,10 @@ bool lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size);
 bool lawn_store_get(const struct lawn_store *store, const void *id,
                     size_t id_size, struct lawn_store_timer *out);
 
-/* Like lawn_next_timer(), but always finds a timer with the earliest deadline.
- * The argument out may be NULL. Returns true and fills *out if the store
- * contains timers [S4]. The cost is that of lawn_next_exact(). The timer
- * remains in the store. */
+/* Like lawn_next_timer(), but always finds a timer with the earliest deadline,
+ * and includes timers of classes that are not paused. The argument out may be
+ * NULL. Returns true and fills *out if there is such a timer [S4]. The cost is
+ * that of lawn_next_exact(), plus O(classes). The timer remains in the store. */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
@@ -201,8 +213,9 @@ int lawn_store_update(struct lawn_store *store, const void *id, size_t id_size,
                       const void *payload, size_t payload_size);
 
 /* Restarts a timer and keeps its payload. Its new deadline is that of
- * lawn_start() or lawn_start_at(). Returns true if the id has a timer.
- * Otherwise returns false, and nothing changes. O(id_size) on average [S5]. */
+ * lawn_start() or lawn_start_at(); a timer of a class leaves the class. Returns
+ * true if the id has a timer. Otherwise returns false, and nothing changes.
+ * O(id_size) on average [S5]. */
 bool lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
                       uint64_t ttl);
 bool lawn_store_touch_at(struct lawn_store *store, const void *id,
@@ -225,7 +238,8 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), this
  * function does not end when it reaches the limit of P8. The cost is that of as
  * many calls of lawn_mow() as necessary, plus that of lawn_store_stop() for
- * each timer fired.
+ * each timer fired. While the store contains timers of classes, a mow calls
+ * lawn_mow() for each timer; otherwise for up to 16 timers.
  *
  * Unlike lawn_mow(), it may be called in a callback. The inner call fires
  * timers with a deadline <= its own now. Exception to P6: these include timers
@@ -261,8 +275,9 @@ size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
  * lawn_store_clear() replaces the lawn; lawn_store_load() may replace it if the
- * load fails or timers are overdue. Then the counters are reset and the pointer
- * is invalid. */
+ * load fails or timers are overdue. Then the counters, including those of
+ * classes, are reset and the pointer is invalid. Pointers to classes remain
+ * valid. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor
@@ -287,14 +302,68 @@ int lawn_store_reserve(struct lawn_store *store, uint64_t timers);
 void lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
                            size_t max_bytes);
 
-/* Removes all timers without firing them and frees their memory. The time and
- * the limits do not change. Cannot fail. O(memory of the store). */
+/* Removes all timers without firing them and frees their memory. The time, the
+ * limits and the classes do not change. Cannot fail. O(memory of the store +
+ * classes). */
 void lawn_store_clear(struct lawn_store *store);
+
+/* CLASSES
+ *
+ * A class of a store, identified by its name, is a class of the store's lawn:
+ * see lawn_class.h. Of the functions there, use only lawn_class_set_ttl(),
+ * _scale(), _postpone(), _pause(), _resume(), _set_weight(), _stats(),
+ * _forecast() and _each(). They may also be called in a callback.
+ *
+ * All other functions of this header apply to timers of classes as to others.
+ */
+
+/* Maximum size of the name of a class, in bytes, without the final NUL. */
+#define LAWN_STORE_CLASS_NAME_MAX 64u
+
+/* Creates a class, as lawn_class_new() does, with a copy of the name, which has
+ * 1 to LAWN_STORE_CLASS_NAME_MAX bytes. Sets *out to it; out may be NULL.
+ * Returns 0, or an error: LAWN_STORE_BAD_CLASS_NAME, also if name is NULL;
+ * LAWN_STORE_CLASS_EXISTS; LAWN_STORE_TOO_MANY_CLASSES if the store has
+ * options.lawn.classes classes. On failure nothing changes [S2]. O(classes). */
+int lawn_store_class_new(struct lawn_store *store, uint64_t ttl,
+                         const char *name, struct lawn_class **out);
+
+/* Returns the class with this name, or NULL. O(classes). */
+struct lawn_class *lawn_store_class_find(const struct lawn_store *store,
+                                         const char *name);
+
+/* Removes a class. Returns false, and changes nothing, if it has timers.
+ * O(log classes). */
+bool lawn_store_class_free(struct lawn_store *store, struct lawn_class *cls);
+
+/* Stops and removes all timers of a class. They do not fire [P5]. Returns their
+ * number. O(timers of the class + their payloads) on average: unlike
+ * lawn_class_clear(), it frees their memory. */
+uint64_t lawn_store_class_clear(struct lawn_store *store,
+                                struct lawn_class *cls);
+
+/* Starts a timer in a class, as lawn_class_start() does; otherwise like
+ * lawn_store_start(). If the id has a timer of another class or of none, that
+ * timer joins this class. LAWN_STORE_AT is an invalid flag. Returns 0, or an
+ * error of lawn_store_start(). On failure nothing changes [S2]. O(id_size +
+ * payload_size) on average, plus the cost of lawn_class_start(). */
+int lawn_store_start_in(struct lawn_store *store, struct lawn_class *cls,
+                        const void *id, size_t id_size, const void *payload,
+                        size_t payload_size, unsigned how);
+
+/* Restarts a timer in a class and keeps its payload. Returns true if the id has
+ * a timer. Otherwise returns false, and nothing changes. O(id_size) on average,
+ * plus the cost of lawn_class_start(). */
+bool lawn_store_touch_in(struct lawn_store *store, struct lawn_class *cls,
+                         const void *id, size_t id_size);
 
 /* SNAPSHOTS
  *
- * A snapshot contains the ids, payloads, deadlines and TTLs of all timers.
- * docs/SNAPSHOT.md describes its format. */
+ * A snapshot contains the ids, payloads, deadlines and TTLs of all timers, and
+ * the classes: their names, TTLs, weights and timers, and whether they are
+ * paused. It does not contain counters. docs/SNAPSHOT.md describes its format.
+ * Earlier versions of the library can load a snapshot of a store without
+ * classes. */
 
 /* Callback that writes size bytes. Returns 0, or a negative error, which ends
  * the save. */
@@ -315,8 +384,13 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * not use the store. Reads no further than the end of the snapshot. Does not
  * change the time: set it before. Returns 0, -ENOTEMPTY if the store contains
  * timers, a value from LAWN_STORE_NOT_A_SNAPSHOT to LAWN_STORE_INCONSISTENT,
- * -ENOMEM, -ENOSPC, or the error of that callback. On failure nothing changes
- * [S2]. O(timers + their bytes + memory of the store).
+ * LAWN_STORE_TOO_MANY_CLASSES, -ENOMEM, -ENOSPC, or the error of that callback.
+ * On failure nothing changes [S2]. O(timers + their bytes + memory of the store
+ * + classes^2).
+ *
+ * A class of the snapshot that the store does not have is created. If the store
+ * has a class with its name, that class receives the saved TTL, weight and
+ * pause. Other classes of the store do not change.
  *
  * The memory used is proportional to the bytes read, regardless of the sizes
  * stated in the input. Buffers do not count toward the memory limit. The timers
@@ -324,8 +398,14 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception to S9: a load in a callback gives all overdue timers the
- * deadline lawn_store_now() + 1 [P6]. Of these, only timers with equal TTLs and
- * equal deadlines in the snapshot keep their order. */
+ * deadline lawn_store_now() + 1 [P6]. Of these, only timers of the same class,
+ * and timers with equal TTLs and equal deadlines in the snapshot, keep their
+ * order.
+ *
+ * Timers of a paused class keep the time that remained when they were saved
+ * [P13]. Exception to S9: if the time of the store is then so early that a
+ * timer would have been started before tick 0, it counts as started at tick 0.
+ */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 

@@ -246,3 +246,54 @@ lawn_class_moved(struct lawn_class *cls, struct lawn_timer *timer)
         lawn__list_moved(lawn__class_key(cls), &timer->link);
     }
 }
+
+bool
+lawn_class_each_timer(const struct lawn_class *cls, lawn_visit_fn *visit,
+                      void *arg)
+{
+    const struct lawn_link *lists[] = {&cls->queue, &cls->recent};
+
+    for (unsigned i = 0; i < 2; i++) {
+        for (struct lawn_link *link = lists[i]->next; link != lists[i];
+             link = link->next) {
+            if (!visit(lawn__timer_of(link), cls->ttl, arg)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+uint64_t
+lawn_class_started(const struct lawn_class *cls, const struct lawn_timer *timer)
+{
+    if (!is_linked(timer) || is_detached_stamp(cls, timer->deadline)) {
+        return LAWN_NEVER;
+    }
+    return lawn__class_started(cls, &timer->link) + lawn__class_shift(cls);
+}
+
+void
+lawn_class_start_as(struct lawn_class *cls, struct lawn_timer *timer,
+                    uint64_t start)
+{
+    const struct lawn *lawn = cls->lawn;
+    uint64_t pause = lawn__class_paused(cls) ? lawn->now - cls->paused_at : 0;
+
+    LAWN_ASSERT(lawn->mowing == NULL,
+                "[P10] lawn_class_start_as inside a callback");
+    lawn_class_start(cls, timer);
+    if (lawn->mowing != NULL) {
+        return;
+    }
+    const struct lawn_link *prev =
+        lawn__list_prev(lawn__class_key(cls), &timer->link);
+    uint64_t least = prev != &cls->queue ? lawn__class_started(cls, prev) : 0;
+    start = start < LAWN_LAST ? start : LAWN_LAST;
+    start = start > pause ? start - pause : 0;
+    timer->deadline = (start < least ? least : start) - cls->base;
+    if (is_detached_stamp(cls, timer->deadline)) {
+        renumber_detached(cls, timer->deadline);
+    }
+    lawn__class_update(cls);
+}

@@ -32,6 +32,12 @@ lawn_store_strerror(int error)
         return "payload too large: more than 536870911 bytes";
     case LAWN_STORE_NOT_A_FILE:
         return "not a regular file";
+    case LAWN_STORE_BAD_CLASS_NAME:
+        return "invalid class name: not 1 to 64 bytes";
+    case LAWN_STORE_CLASS_EXISTS:
+        return "a class with this name exists";
+    case LAWN_STORE_TOO_MANY_CLASSES:
+        return "too many classes: limit of the store reached";
     case -EEXIST:
         return "a timer with this id exists";
     case -ENOENT:

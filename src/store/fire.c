@@ -4,7 +4,11 @@
  * after lawn_mow() has returned. So callbacks may call any function, including
  * another mow, and the table's buckets for a whole batch are prefetched at
  * once. A timer that was removed from the lawn but has not fired is in due[],
- * and can be stopped, restarted and found [J2]. */
+ * and can be stopped, restarted and found [J2].
+ *
+ * A change of a class must apply to all of its timers, but cannot reach those
+ * in due[]. So if there are timers of classes, a batch is one timer, which
+ * fires at once [J6]. */
 #include "store.h"
 
 static void
@@ -15,6 +19,7 @@ collect_due(struct lawn_timer *timer, void *arg)
         LAWN_CONTAINER(timer, struct lawn_store_record, timer);
 
     record->payload |= LAWN_STORE_DUE;
+    store->class_timers -= lawn__store_record_class(record) != NULL;
     store->due[store->due_end] = record;
     store->due_hash[store->due_end] =
         lawn__store_table_hash(&store->table, record->id, record->id_size);
@@ -31,8 +36,8 @@ take_next_due(struct lawn_store *store, uint64_t now, size_t wanted)
 
     while (record == NULL) {
         if (store->due_next == store->due_end) {
-            size_t batch =
-                wanted < LAWN_STORE_BATCH ? wanted : LAWN_STORE_BATCH;
+            size_t most = store->class_timers > 0 ? 1 : LAWN_STORE_BATCH;
+            size_t batch = wanted < most ? wanted : most;
 
             store->due_next = store->due_end = 0;
             if (lawn_mow(store->lawn, now, batch, collect_due, store) < batch &&
@@ -128,6 +133,19 @@ lawn_store_next(struct lawn_store *store)
                            : lawn_next_exact(store->lawn);
 }
 
+uint64_t
+lawn__store_next_classless(struct lawn_store *store)
+{
+    const struct lawn_store_record *waiting = find_collected(store);
+
+    if (waiting != NULL) {
+        return lawn_last_deadline(&waiting->timer);
+    }
+    (void)lawn_next_exact(store->lawn);
+    const struct lawn_timer *timer = lawn_next_timer(store->lawn);
+    return timer != NULL ? lawn_deadline(timer) : LAWN_NEVER;
+}
+
 bool
 lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
 {
@@ -137,12 +155,15 @@ lawn_store_next_timer(struct lawn_store *store, struct lawn_store_timer *out)
         /* lawn_next_timer() alone may reach its limit of entries and return a
          * later timer. lawn_next_exact() has no limit, and lawn_next_timer()
          * then uses its result. */
-        (void)lawn_next_exact(store->lawn);
+        uint64_t next = lawn_next_exact(store->lawn);
         struct lawn_timer *timer = lawn_next_timer(store->lawn);
-        if (timer == NULL) {
+        if (next == LAWN_NEVER) {
             return false;
         }
-        record = LAWN_CONTAINER(timer, struct lawn_store_record, timer);
+        record = store->class_timers == 0 ||
+                         (timer != NULL && lawn_deadline(timer) == next)
+                     ? LAWN_CONTAINER(timer, struct lawn_store_record, timer)
+                     : lawn__store_classes_first(store, next);
     }
     if (out != NULL) {
         lawn__store_record_describe(record, out);

@@ -7,10 +7,15 @@
  * So a payload that is large, or has outgrown the record's slot, is stored
  * outside: in another slot or in a separate block. The 8 bytes before such a
  * payload contain its place (slots.h).
+ *
+ * A timer of a class has no TTL of its own, so there the field contains the
+ * address of the class. The highest bit of the place marks such a record: a
+ * place is at most 8192. So classes make no record larger.
  */
 #ifndef LAWN_STORE_RECORD_H
 #define LAWN_STORE_RECORD_H
 
+#include "expect.h"
 #include "slots.h"
 
 #include <lawn_store.h>
@@ -26,14 +31,36 @@
 #define LAWN_STORE_DUE (1u << 30)     /* removed from the lawn, about to fire */
 #define LAWN_STORE_GONE (1u << 31)    /* fired or popped; the record is kept */
 
+/* In the field `place`: the timer is, or was until it fired, in a class. */
+#define LAWN_STORE_IN_CLASS 0x8000u
+
 struct lawn_store_record {
     struct lawn_timer timer;
-    uint64_t ttl;
+    uint64_t ttl;     /* or the address of the class */
     uint32_t payload; /* size and flags */
     uint16_t id_size;
-    uint16_t place;
+    uint16_t place; /* with a flag */
     unsigned char id[];
 };
+
+static inline uint16_t
+lawn__store_record_place(const struct lawn_store_record *record)
+{
+    return record->place & (uint16_t)~LAWN_STORE_IN_CLASS;
+}
+
+/* Returns the timer's class, or NULL. */
+static inline struct lawn_class *
+lawn__store_record_class(const struct lawn_store_record *record)
+{
+    return (record->place & LAWN_STORE_IN_CLASS) != 0
+               ? (struct lawn_class *)(uintptr_t)record->ttl
+               : NULL;
+}
+
+/* Fills out->deadline and out->ttl for a timer of a class. */
+void lawn__store_class_describe(const struct lawn_store_record *record,
+                                struct lawn_store_timer *out);
 
 static inline size_t
 lawn__store_record_payload_at(size_t id_size)
@@ -100,6 +127,10 @@ lawn__store_record_describe(const struct lawn_store_record *record,
     out->payload_size = lawn__store_record_size(record);
     out->deadline = lawn_last_deadline(&record->timer);
     out->ttl = record->ttl;
+    out->cls = lawn__store_record_class(record);
+    if (LAWN_STORE_UNLIKELY(out->cls != NULL)) {
+        lawn__store_class_describe(record, out);
+    }
 }
 
 #endif

@@ -52,8 +52,10 @@ struct lawn_store_saving {
     void *arg;
     struct lawn_store_snapshot_chain chain;
     int error;
-    size_t fill;           /* bytes of content in the block */
-    unsigned char *buffer; /* a block: size, content, checksum */
+    const struct lawn_class *cls; /* the class whose timers are being saved */
+    uint32_t number;              /* its number */
+    size_t fill;                  /* bytes of content in the block */
+    unsigned char *buffer;        /* a block: size, content, checksum */
 };
 
 static int
@@ -110,9 +112,9 @@ append_bytes(struct lawn_store_saving *saving, const void *bytes, size_t size)
 }
 
 static bool
-save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
+save_record(struct lawn_store_saving *saving,
+            const struct lawn_store_timer *timer, unsigned how)
 {
-    struct lawn_store_saving *saving = (struct lawn_store_saving *)arg;
     unsigned char record[LAWN_STORE_SNAPSHOT_RECORD];
 
     lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_DEADLINE,
@@ -123,8 +125,7 @@ save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
                              timer->payload_size, 4);
     lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_ID_SIZE,
                              timer->id_size, 2);
-    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_HOW,
-                             on_blade ? LAWN_STORE_SNAPSHOT_ON_BLADE : 0, 2);
+    lawn__store_snapshot_put(record + LAWN_STORE_SNAPSHOT_AT_HOW, how, 2);
     int error = append_bytes(saving, record, sizeof(record));
     if (error == 0) {
         error = append_bytes(saving, timer->id, timer->id_size);
@@ -136,25 +137,121 @@ save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
     return error == 0;
 }
 
+static bool
+save_timer(const struct lawn_store_timer *timer, bool on_blade, void *arg)
+{
+    return save_record((struct lawn_store_saving *)arg, timer,
+                       on_blade ? LAWN_STORE_SNAPSHOT_ON_BLADE : 0);
+}
+
+static bool
+save_class_timer(struct lawn_timer *timer, uint64_t ttl, void *arg)
+{
+    struct lawn_store_saving *saving = (struct lawn_store_saving *)arg;
+    struct lawn_store_timer out;
+
+    (void)ttl;
+    lawn__store_record_describe(
+        LAWN_CONTAINER(timer, struct lawn_store_record, timer), &out);
+    out.deadline = lawn_class_started(saving->cls, timer);
+    out.ttl = saving->number;
+    return save_record(saving, &out, LAWN_STORE_SNAPSHOT_IN_CLASS);
+}
+
+static int
+save_class(const struct lawn_store *store, struct lawn_store_saving *saving,
+           const struct lawn_class *cls)
+{
+    unsigned char head[LAWN_STORE_SNAPSHOT_CLASS];
+    struct lawn_class_counters counters;
+
+    lawn_class_stats(cls, &counters);
+    lawn__store_snapshot_put(head + LAWN_STORE_SNAPSHOT_AT_CLASS_TTL,
+                             counters.ttl, 8);
+    lawn__store_snapshot_put(
+        head + LAWN_STORE_SNAPSHOT_AT_SINCE,
+        counters.paused ? lawn_store_now(store) : LAWN_NEVER, 8);
+    lawn__store_snapshot_put(head + LAWN_STORE_SNAPSHOT_AT_WEIGHT,
+                             counters.weight, 2);
+    lawn__store_snapshot_put(head + LAWN_STORE_SNAPSHOT_AT_NAME_SIZE,
+                             strlen(counters.name), 2);
+    int error = append_bytes(saving, head, sizeof(head));
+    return error != 0
+               ? error
+               : append_bytes(saving, counters.name, strlen(counters.name));
+}
+
+/* In the order of the store's entries, so that a loaded store writes the same
+ * bytes again. */
+static int
+save_classes(const struct lawn_store *store, struct lawn_store_saving *saving)
+{
+    int error = 0;
+
+    for (size_t i = 0; i < lawn__store_class_max(store) && error == 0; i++) {
+        if (store->classes[i].cls != NULL) {
+            error = save_class(store, saving, store->classes[i].cls);
+        }
+    }
+    return error;
+}
+
+static bool
+save_class_timers(const struct lawn_store *store,
+                  struct lawn_store_saving *saving)
+{
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
+        saving->cls = store->classes[i].cls;
+        if (saving->cls == NULL) {
+            continue;
+        }
+        if (!lawn_class_each_timer(saving->cls, save_class_timer, saving)) {
+            return false;
+        }
+        saving->number++;
+    }
+    return true;
+}
+
+static uint32_t
+count_classes(const struct lawn_store *store)
+{
+    uint32_t count = 0;
+
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
+        count += store->classes[i].cls != NULL;
+    }
+    return count;
+}
+
 static int
 save_timers(struct lawn_store *store, struct lawn_store_saving *saving)
 {
     unsigned char *header = saving->buffer;
+    uint32_t classes = count_classes(store);
 
     lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_MAGIC,
                              LAWN_STORE_SNAPSHOT_MAGIC, 8);
     lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_VERSION,
-                             LAWN_STORE_SNAPSHOT_VERSION, 4);
-    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 0, 4);
+                             classes > 0 ? LAWN_STORE_SNAPSHOT_VERSION_CLASSES
+                                         : LAWN_STORE_SNAPSHOT_VERSION,
+                             4);
+    lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_CLASSES, classes,
+                             4);
     lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_COUNT,
                              lawn_store_count(store), 8);
     lawn__store_snapshot_put(header + LAWN_STORE_SNAPSHOT_AT_FIRST,
-                             lawn_store_next(store), 8);
+                             lawn__store_next_classless(store), 8);
     int error = write_checked(saving, LAWN_STORE_SNAPSHOT_HEADER);
     if (error != 0) {
         return error;
     }
-    if (!lawn__store_each(store, save_timer, saving)) {
+    error = save_classes(store, saving);
+    if (error != 0) {
+        return error;
+    }
+    if (!lawn__store_each(store, save_timer, saving) ||
+        !save_class_timers(store, saving)) {
         return saving->error;
     }
     if (saving->fill > 0) {
@@ -172,6 +269,8 @@ lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write, void *arg)
     saving.arg = arg;
     saving.chain = lawn__store_snapshot_begin();
     saving.error = 0;
+    saving.cls = NULL;
+    saving.number = 0;
     saving.fill = 0;
     saving.buffer =
         lawn__store_snapshot_take(store, LAWN_STORE_SNAPSHOT_BUFFER);
@@ -199,7 +298,8 @@ struct lawn_store_loading {
     bool ended;            /* the last block was read */
     unsigned char *joined; /* bytes that span blocks */
     size_t joined_size;    /* size of the buffer joined */
-    uint64_t count;        /* from the header */
+    uint64_t classes;      /* from the header */
+    uint64_t count;
     uint64_t first;
 };
 
@@ -275,22 +375,28 @@ read_header(struct lawn_store_loading *loading)
     }
     uint64_t version =
         lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_VERSION, 4);
-    if (version > LAWN_STORE_SNAPSHOT_VERSION) {
+    if (version > LAWN_STORE_SNAPSHOT_VERSION_CLASSES) {
         return LAWN_STORE_TOO_NEW;
     }
     /* 1 is the first version. */
     if (version < LAWN_STORE_SNAPSHOT_VERSION) {
         return LAWN_STORE_INCONSISTENT;
     }
+    loading->classes =
+        lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_CLASSES, 4);
     loading->count =
         lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_COUNT, 8);
     loading->first =
         lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FIRST, 8);
-    if (lawn__store_snapshot_get(header + LAWN_STORE_SNAPSHOT_AT_FLAGS, 4) !=
-            0 ||
+    if ((version == LAWN_STORE_SNAPSHOT_VERSION) != (loading->classes == 0) ||
         loading->first == 0 ||
-        (loading->count == 0) != (loading->first == LAWN_NEVER)) {
+        (loading->count == 0 && loading->first != LAWN_NEVER) ||
+        (loading->classes == 0 && loading->count != 0 &&
+         loading->first == LAWN_NEVER)) {
         return LAWN_STORE_INCONSISTENT;
+    }
+    if (loading->classes > loading->store->options.classes) {
+        return LAWN_STORE_TOO_MANY_CLASSES;
     }
     return loading->count > loading->store->max_timers ? -ENOSPC : 0;
 }
@@ -438,6 +544,120 @@ prefetch_records(struct lawn_store_loading *loading)
     }
 }
 
+/* Gives a class of the store the saved state. */
+static void
+set_class(struct lawn_class *cls, uint64_t ttl, uint32_t weight, bool pause)
+{
+    lawn_class_set_ttl(cls, ttl);
+    lawn_class_set_weight(cls, weight);
+    lawn_class_resume(cls);
+    if (pause) {
+        lawn_class_pause(cls);
+    }
+}
+
+/* Finds or creates class number `number`. */
+static int
+read_class(struct lawn_store_loading *loading, uint32_t number)
+{
+    struct lawn_store *store = loading->store;
+    char name[LAWN_STORE_CLASS_NAME_MAX + 1] = {0};
+    const unsigned char *bytes = NULL;
+
+    int error = take_bytes(loading, LAWN_STORE_SNAPSHOT_CLASS, &bytes);
+    if (error != 0) {
+        return error;
+    }
+    uint64_t ttl =
+        lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_CLASS_TTL, 8);
+    uint64_t since =
+        lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_SINCE, 8);
+    uint32_t weight = (uint32_t)lawn__store_snapshot_get(
+        bytes + LAWN_STORE_SNAPSHOT_AT_WEIGHT, 2);
+    size_t size = (size_t)lawn__store_snapshot_get(
+        bytes + LAWN_STORE_SNAPSHOT_AT_NAME_SIZE, 2);
+    if (ttl == 0 || size == 0 || size > LAWN_STORE_CLASS_NAME_MAX) {
+        return LAWN_STORE_INCONSISTENT;
+    }
+    error = take_bytes(loading, size, &bytes);
+    if (error != 0) {
+        return error;
+    }
+    memcpy(name, bytes, size);
+    if (strlen(name) != size) {
+        return LAWN_STORE_INCONSISTENT;
+    }
+    struct lawn_class *cls = lawn_store_class_find(store, name);
+    if (cls == NULL) {
+        error = lawn_store_class_new(store, ttl, name, &cls);
+    }
+    if (error != 0) {
+        return error;
+    }
+    struct lawn_store_class *entry = lawn__store_class_of(store, cls);
+    if (entry->number != 0) {
+        return LAWN_STORE_INCONSISTENT;
+    }
+    entry->number = number + 1;
+    entry->since = since;
+    store->classes[number].nth = entry;
+    set_class(cls, ttl, weight, since != LAWN_NEVER);
+    return 0;
+}
+
+static int
+read_classes(struct lawn_store_loading *loading)
+{
+    int error = 0;
+
+    for (uint32_t i = 0; i < loading->classes && error == 0; i++) {
+        error = read_class(loading, i);
+    }
+    return error;
+}
+
+/* Returns `time` plus the time since `since`, in the range of starts. */
+static uint64_t
+shift_start(uint64_t time, uint64_t since, uint64_t now)
+{
+    if (now < since) {
+        return time > since - now ? time - (since - now) : 0;
+    }
+    return time < LAWN_NEVER - 1 - (now - since) ? time + (now - since)
+                                                 : LAWN_NEVER - 1;
+}
+
+/* The deadline of the timer is the time of its start, its TTL the number of its
+ * class. */
+static int
+restore_in_class(struct lawn_store_loading *loading,
+                 struct lawn_store_timer *timer)
+{
+    struct lawn_store *store = loading->store;
+    const struct lawn_store_class *entry = store->classes[timer->ttl].nth;
+
+    if (entry->since != LAWN_NEVER) {
+        timer->deadline =
+            shift_start(timer->deadline, entry->since, lawn_store_now(store));
+    }
+    return lawn__store_restore_in(store, entry->cls, timer);
+}
+
+static bool
+is_record_valid(const struct lawn_store_loading *loading,
+                const struct lawn_store_timer *timer, uint64_t how)
+{
+    if (timer->deadline == LAWN_NEVER ||
+        timer->payload_size > LAWN_STORE_PAYLOAD_MAX) {
+        return false;
+    }
+    return how == LAWN_STORE_SNAPSHOT_IN_CLASS
+               ? timer->ttl < loading->classes
+               : timer->deadline >= loading->first && timer->ttl != 0 &&
+                     how <= LAWN_STORE_SNAPSHOT_ON_BLADE;
+}
+
+/* Sets *deadline to that of a timer without a class. */
 static int
 read_record(struct lawn_store_loading *loading, uint64_t *deadline)
 {
@@ -457,9 +677,7 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
         bytes + LAWN_STORE_SNAPSHOT_AT_ID_SIZE, 2);
     uint64_t how =
         lawn__store_snapshot_get(bytes + LAWN_STORE_SNAPSHOT_AT_HOW, 2);
-    if (timer.deadline < loading->first || timer.deadline == LAWN_NEVER ||
-        timer.ttl == 0 || timer.payload_size > LAWN_STORE_PAYLOAD_MAX ||
-        how > LAWN_STORE_SNAPSHOT_ON_BLADE) {
+    if (!is_record_valid(loading, &timer, how)) {
         return LAWN_STORE_INCONSISTENT;
     }
     if (timer.payload_size > loading->store->memory.max) {
@@ -471,9 +689,13 @@ read_record(struct lawn_store_loading *loading, uint64_t *deadline)
     }
     timer.id = bytes;
     timer.payload = bytes + timer.id_size;
-    *deadline = timer.deadline;
-    error = lawn__store_restore(loading->store, &timer,
-                                how == LAWN_STORE_SNAPSHOT_ON_BLADE);
+    if (how == LAWN_STORE_SNAPSHOT_IN_CLASS) {
+        error = restore_in_class(loading, &timer);
+    } else {
+        *deadline = timer.deadline;
+        error = lawn__store_restore(loading->store, &timer,
+                                    how == LAWN_STORE_SNAPSHOT_ON_BLADE);
+    }
     return error == -EEXIST ? (int)LAWN_STORE_INCONSISTENT : error;
 }
 
@@ -529,10 +751,14 @@ lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read, void *arg)
     loading.content = loading.buffer + LAWN_STORE_SNAPSHOT_SIZE;
     int error = read_header(&loading);
     if (error == 0) {
+        lawn__store_classes_save(store);
         lawn__store_restore_begin(store, loading.first);
-        error = read_records(&loading);
+        error = read_classes(&loading);
+        if (error == 0) {
+            error = read_records(&loading);
+        }
         if (error != 0) {
-            lawn_store_clear(store);
+            lawn__store_reset(store);
         }
     }
     lawn__store_snapshot_give(store, loading.joined, loading.joined_size);

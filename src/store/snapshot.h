@@ -11,7 +11,8 @@
 
 /* "lawnsnap". The checksum of the header uses it as the previous checksum. */
 #define LAWN_STORE_SNAPSHOT_MAGIC UINT64_C(0x70616e736e77616c)
-#define LAWN_STORE_SNAPSHOT_VERSION 1u
+#define LAWN_STORE_SNAPSHOT_VERSION 1u         /* without classes */
+#define LAWN_STORE_SNAPSHOT_VERSION_CLASSES 2u /* the latest version */
 
 /* Sizes in bytes. SIZE is the length of the size field of a block. BLOCK is the
  * maximum size of its content. */
@@ -21,6 +22,7 @@ enum {
     LAWN_STORE_SNAPSHOT_SIZE = 4,
     LAWN_STORE_SNAPSHOT_BLOCK = 65536,
     LAWN_STORE_SNAPSHOT_RECORD = 24,
+    LAWN_STORE_SNAPSHOT_CLASS = 20,
     LAWN_STORE_SNAPSHOT_BUFFER = LAWN_STORE_SNAPSHOT_SIZE +
                                  LAWN_STORE_SNAPSHOT_BLOCK +
                                  LAWN_STORE_SNAPSHOT_CHECKSUM
@@ -30,7 +32,7 @@ enum {
 enum {
     LAWN_STORE_SNAPSHOT_AT_MAGIC = 0,
     LAWN_STORE_SNAPSHOT_AT_VERSION = 8,
-    LAWN_STORE_SNAPSHOT_AT_FLAGS = 12,
+    LAWN_STORE_SNAPSHOT_AT_CLASSES = 12, /* number of classes */
     LAWN_STORE_SNAPSHOT_AT_COUNT = 16,
     LAWN_STORE_SNAPSHOT_AT_FIRST = 24
 };
@@ -43,8 +45,18 @@ enum {
     LAWN_STORE_SNAPSHOT_AT_HOW = 22 /* flags, and a zero byte */
 };
 
-/* The only flag of a record. */
+/* Offsets of the fields of a class. Its name follows. */
+enum {
+    LAWN_STORE_SNAPSHOT_AT_CLASS_TTL = 0,
+    LAWN_STORE_SNAPSHOT_AT_SINCE = 8, /* time of the save if paused, or NEVER */
+    LAWN_STORE_SNAPSHOT_AT_WEIGHT = 16,
+    LAWN_STORE_SNAPSHOT_AT_NAME_SIZE = 18 /* and a zero byte */
+};
+
+/* Flags of a record; at most one is set. IN_CLASS: the deadline is the time of
+ * the start, the TTL is the number of the class. */
 #define LAWN_STORE_SNAPSHOT_ON_BLADE 1u
+#define LAWN_STORE_SNAPSHOT_IN_CLASS 2u
 
 /* Little-endian numbers. */
 static inline void

@@ -75,7 +75,7 @@ lawn_store_load_file(struct lawn_store *store, const char *path)
         ptrdiff_t more = read_file(&byte, 1, &fd);
         if (more != 0) {
             error = more < 0 ? (int)more : (int)LAWN_STORE_TRAILING;
-            lawn_store_clear(store);
+            lawn__store_reset(store);
         }
     }
     (void)close(fd);

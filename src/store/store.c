@@ -10,12 +10,51 @@
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_store_record) == 40,
                "a record takes 40 bytes in addition to id and payload");
 
-/* Replaces the lawn by an empty one in the same memory. */
+/* Replaces the lawn by an empty one in the same memory, whose index begins at
+ * `base`, with the saved classes. */
 static void
-place_lawn(struct lawn_store *store, uint64_t now)
+place_lawn(struct lawn_store *store, uint64_t base, uint64_t now)
 {
-    store->options.now = now;
+    store->options.now = base;
     store->lawn = lawn_place(store->place, store->place_size, &store->options);
+    lawn_set_now(store->lawn, now);
+    lawn__store_classes_restore(store);
+}
+
+static size_t
+size_classes(const struct lawn_store *store)
+{
+    return store->options.classes * sizeof(*store->classes);
+}
+
+/* Allocates the memory of the lawn and its classes. */
+static bool
+take_place(struct lawn_store *store)
+{
+    store->place_size = lawn_size(&store->options);
+    store->place = lawn__store_memory_take(&store->memory, store->place_size);
+    if (store->place == NULL || store->options.classes == 0) {
+        return store->place != NULL;
+    }
+    store->classes = (struct lawn_store_class *)lawn__store_memory_take(
+        &store->memory, size_classes(store));
+    if (store->classes == NULL) {
+        lawn__store_memory_give(&store->memory, store->place,
+                                store->place_size);
+        return false;
+    }
+    memset(store->classes, 0, size_classes(store));
+    return true;
+}
+
+static void
+give_place(struct lawn_store *store)
+{
+    lawn__store_memory_give(&store->memory, store->place, store->place_size);
+    if (store->classes != NULL) {
+        lawn__store_memory_give(&store->memory, store->classes,
+                                size_classes(store));
+    }
 }
 
 static bool
@@ -27,20 +66,20 @@ init_store(struct lawn_store *store, const struct lawn_store_options *options)
         return false;
     }
     store->options = options->lawn;
-    store->place_size = lawn_size(&options->lawn);
-    store->place = lawn__store_memory_take(&store->memory, store->place_size);
-    if (store->place == NULL) {
+    if (store->options.classes > LAWN_STORE_CLASSES_MAX) {
+        store->options.classes = LAWN_STORE_CLASSES_MAX;
+    }
+    if (!take_place(store)) {
         errno = ENOMEM;
         return false;
     }
     lawn__store_slots_init(&store->slots, &store->memory);
     if (!lawn__store_table_init(&store->table, &store->slots, key)) {
-        lawn__store_memory_give(&store->memory, store->place,
-                                store->place_size);
+        give_place(store);
         errno = ENOMEM;
         return false;
     }
-    place_lawn(store, options->lawn.now);
+    place_lawn(store, options->lawn.now, options->lawn.now);
     return true;
 }
 
@@ -103,7 +142,7 @@ lawn_store_free(struct lawn_store *store)
     }
     lawn__store_table_fini(&store->table);
     lawn__store_slots_trim(&store->slots);
-    lawn__store_memory_give(&store->memory, store->place, store->place_size);
+    give_place(store);
     struct lawn_store_memory memory = store->memory;
     lawn__store_memory_give(&memory, store, sizeof(*store));
     lawn__store_memory_fini(&memory);
@@ -169,7 +208,8 @@ lawn__store_discard(struct lawn_store *store, struct lawn_store_record *record)
         free_outside(store, lawn__store_record_outside(record),
                      lawn__store_record_size(record));
     }
-    lawn__store_slots_give(&store->slots, record, record->place);
+    lawn__store_slots_give(&store->slots, record,
+                           lawn__store_record_place(record));
 }
 
 /* The record is neither in the table nor on the lawn. Returns NULL if out of
@@ -219,7 +259,7 @@ static size_t
 room_inside(const struct lawn_store_record *record)
 {
     const struct lawn_store_slab *slab =
-        lawn__store_slots_slab(record, record->place);
+        lawn__store_slots_slab(record, lawn__store_record_place(record));
 
     return slab->slot - lawn__store_record_payload_at(record->id_size);
 }
@@ -246,8 +286,11 @@ change_payload(struct lawn_store *store, struct lawn_store_record *record,
         memmove(old, payload, size);
         old = NULL;
     } else {
+        struct lawn_store_timer old_timer;
+
+        lawn__store_record_describe(record, &old_timer);
         unsigned char *elsewhere =
-            copy_outside(store, record->ttl, payload, size);
+            copy_outside(store, old_timer.ttl, payload, size);
 
         if (elsewhere == NULL) {
             int error = store->memory.error;
@@ -287,8 +330,27 @@ start_record(struct lawn_store *store, struct lawn_store_record *record,
     if (LAWN_STORE_UNLIKELY((record->payload & LAWN_STORE_DUE) != 0)) {
         remove_from_due(store, record);
     }
+    if (LAWN_STORE_UNLIKELY(lawn__store_record_class(record) != NULL)) {
+        lawn__store_class_leave(store, record);
+    }
     record->ttl = ttl != 0 ? ttl : 1;
     lawn_start(store->lawn, &record->timer, ttl);
+}
+
+static void
+start_record_in(struct lawn_store *store, struct lawn_store_record *record,
+                struct lawn_class *cls)
+{
+    const struct lawn_class *old = lawn__store_record_class(record);
+
+    if ((record->payload & LAWN_STORE_DUE) != 0) {
+        remove_from_due(store, record);
+    } else if (old == NULL) {
+        (void)lawn_stop(store->lawn, &record->timer);
+    } else if (old != cls) {
+        lawn__store_class_leave(store, record);
+    }
+    lawn__store_class_enter(store, cls, record);
 }
 
 static uint64_t
@@ -326,10 +388,11 @@ add_record(struct lawn_store *store, uint64_t hash, const void *id,
     return NULL;
 }
 
-int
-lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
-                 uint64_t ttl, const void *payload, size_t payload_size,
-                 unsigned how)
+/* Starts the timer in the class; cls NULL: in none. */
+static inline int
+start_timer(struct lawn_store *store, struct lawn_class *cls, const void *id,
+            size_t id_size, uint64_t ttl, const void *payload,
+            size_t payload_size, unsigned how)
 {
     const unsigned either = LAWN_STORE_ABSENT | LAWN_STORE_PRESENT;
     int error = 0;
@@ -367,8 +430,36 @@ lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
             return error;
         }
     }
-    start_record(store, record, ttl);
+    if (cls != NULL) {
+        start_record_in(store, record, cls);
+    } else {
+        start_record(store, record, ttl);
+    }
     return 0;
+}
+
+int
+lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
+                 uint64_t ttl, const void *payload, size_t payload_size,
+                 unsigned how)
+{
+    return start_timer(store, NULL, id, id_size, ttl, payload, payload_size,
+                       how);
+}
+
+int
+lawn_store_start_in(struct lawn_store *store, struct lawn_class *cls,
+                    const void *id, size_t id_size, const void *payload,
+                    size_t payload_size, unsigned how)
+{
+    struct lawn_class_counters counters;
+
+    if ((how & LAWN_STORE_AT) != 0) {
+        return -EINVAL;
+    }
+    lawn_class_stats(cls, &counters);
+    return start_timer(store, cls, id, id_size, counters.ttl, payload,
+                       payload_size, how);
 }
 
 static inline struct lawn_store_record *
@@ -392,7 +483,9 @@ lawn_store_stop(struct lawn_store *store, const void *id, size_t id_size)
     if (record == NULL) {
         return false;
     }
-    if (!lawn_stop(store->lawn, &record->timer)) {
+    if (LAWN_STORE_UNLIKELY(lawn__store_record_class(record) != NULL)) {
+        lawn__store_class_leave(store, record);
+    } else if (!lawn_stop(store->lawn, &record->timer)) {
         remove_from_due(store, record);
     }
     lawn__store_table_remove(&store->table, hash, record);
@@ -439,6 +532,19 @@ lawn_store_touch(struct lawn_store *store, const void *id, size_t id_size,
 
     if (record != NULL) {
         start_record(store, record, ttl);
+    }
+    return record != NULL;
+}
+
+bool
+lawn_store_touch_in(struct lawn_store *store, struct lawn_class *cls,
+                    const void *id, size_t id_size)
+{
+    uint64_t hash = 0;
+    struct lawn_store_record *record = find_record(store, id, id_size, &hash);
+
+    if (record != NULL) {
+        start_record_in(store, record, cls);
     }
     return record != NULL;
 }
@@ -499,6 +605,13 @@ lawn_store_set_limits(struct lawn_store *store, uint64_t max_timers,
 void
 lawn_store_clear(struct lawn_store *store)
 {
+    lawn__store_classes_save(store);
+    lawn__store_reset(store);
+}
+
+void
+lawn__store_reset(struct lawn_store *store)
+{
     uint64_t cursor = 0;
     struct lawn_store_record *record = NULL;
 
@@ -511,7 +624,8 @@ lawn_store_clear(struct lawn_store *store)
     store->due_next = store->due_end = 0;
     lawn__store_table_clear(&store->table);
     lawn__store_slots_trim(&store->slots);
-    place_lawn(store, lawn_now(store->lawn));
+    store->class_timers = 0;
+    place_lawn(store, lawn_now(store->lawn), lawn_now(store->lawn));
 }
 
 void
@@ -524,8 +638,7 @@ lawn__store_restore_begin(struct lawn_store *store, uint64_t first)
      * time. In a callback that is not possible; there, overdue timers wait for
      * a later mow [P6]. */
     if (first <= now && store->mows == 0) {
-        place_lawn(store, first - 1);
-        lawn_set_now(store->lawn, now);
+        place_lawn(store, first - 1, now);
     }
 }
 
@@ -558,4 +671,37 @@ lawn__store_restore(struct lawn_store *store,
     lawn_start_as(store->lawn, &record->timer, on_blade ? timer->ttl : 0,
                   deadline);
     return 0;
+}
+
+int
+lawn__store_restore_in(struct lawn_store *store, struct lawn_class *cls,
+                       const struct lawn_store_timer *timer)
+{
+    struct lawn_class_counters counters;
+    uint64_t start = timer->deadline;
+    uint64_t now = lawn_now(store->lawn);
+    int error = 0;
+
+    uint64_t hash =
+        lawn__store_table_hash(&store->table, timer->id, timer->id_size);
+    if (lawn__store_table_find(&store->table, hash, timer->id,
+                               timer->id_size) != NULL) {
+        return -EEXIST;
+    }
+    lawn_class_stats(cls, &counters);
+    struct lawn_store_record *record =
+        add_record(store, hash, timer->id, timer->id_size, counters.ttl,
+                   timer->payload, timer->payload_size, &error);
+    if (record == NULL) {
+        return error;
+    }
+    if (store->mows > 0 && !counters.paused && counters.ttl <= now &&
+        start <= now - counters.ttl) {
+        start = now + 1 - counters.ttl;
+    }
+    lawn__store_class_enter(store, cls, record);
+    lawn_class_start_as(cls, &record->timer, start);
+    return lawn_class_started(cls, &record->timer) == start
+               ? 0
+               : LAWN_STORE_INCONSISTENT;
 }

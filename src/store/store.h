@@ -4,8 +4,9 @@
  *         ├─► lawn    the timers in the records, by deadline
  *         ├─► slots   memory for records, for payloads outside of them and for
  *         │           chained buckets
- *         └─► due     up to 16 records that a mow has removed from the lawn and
- *                     is about to fire
+ *         ├─► due     up to 16 records that a mow has removed from the lawn and
+ *         │           is about to fire
+ *         └─► classes names of the lawn's classes
  *
  * INVARIANTS. They hold between any two calls, and while a callback runs:
  *   [J1] A live slot in a slab of records is a record. It is in the table
@@ -18,6 +19,10 @@
  *   [J4] due[] is sorted by deadline, and no deadline is after the lawn's
  *        clock. If no mow is running, due[] is empty.
  *   [J5] memory.bytes is the sum over all parts.
+ *   [J6] A record in a class runs on the lawn, in that class, which is one of
+ *        the store's. class_timers is the number of these records. None is in
+ *        due[] while a callback runs, so changes of a class apply to all of
+ *        its timers.
  * lawn_store_check() checks them.
  */
 #ifndef LAWN_STORE_STORE_H
@@ -26,6 +31,23 @@
 #include "table.h"
 
 #define LAWN_STORE_BATCH 16u
+#define LAWN_STORE_CLASSES_MAX 65535u
+
+struct lawn_store_class {
+    struct lawn_class *cls; /* NULL if not in use */
+
+    /* The state to which place_lawn() resets the class. A saved_ttl of 0: the
+     * class did not exist then. */
+    uint64_t saved_ttl;
+    uint32_t saved_weight;
+    bool saved_pause;
+
+    /* While a snapshot is saved or loaded. */
+    uint32_t number;              /* 1 + its number there; 0: none */
+    struct lawn_store_class *nth; /* the class with this element's number */
+    uint64_t since;               /* when it was saved, if paused */
+    char name[LAWN_STORE_CLASS_NAME_MAX + 1];
+};
 
 struct lawn_store {
     struct lawn_store_memory memory;
@@ -46,10 +68,20 @@ struct lawn_store {
     bool dying;    /* lawn_store_free() was called by a callback */
     struct lawn_store_record *popped; /* the last result of lawn_store_pop() */
 
+    struct lawn_store_class *classes; /* options.classes of them, or NULL */
+    uint64_t class_timers;            /* timers of all classes */
+
     struct lawn_options options; /* for placing the lawn again */
     void *place;
     size_t place_size;
 };
+
+/* Returns the length of the array `classes`. */
+static inline size_t
+lawn__store_class_max(const struct lawn_store *store)
+{
+    return store->classes != NULL ? store->options.classes : 0;
+}
 
 /* The record must be neither in the table nor on the lawn. */
 void lawn__store_discard(struct lawn_store *store,
@@ -70,5 +102,38 @@ void lawn__store_restore_begin(struct lawn_store *store, uint64_t first);
  * -ENOSPC. */
 int lawn__store_restore(struct lawn_store *store,
                         const struct lawn_store_timer *timer, bool on_blade);
+
+/* The same for a timer of a class that was started at timer->deadline. Returns
+ * LAWN_STORE_INCONSISTENT if another timer of the class was started later. */
+int lawn__store_restore_in(struct lawn_store *store, struct lawn_class *cls,
+                           const struct lawn_store_timer *timer);
+
+/* Removes all timers, and resets the classes to their saved states. */
+void lawn__store_reset(struct lawn_store *store);
+
+/* Returns the earliest deadline of timers without a class, or LAWN_NEVER. */
+uint64_t lawn__store_next_classless(struct lawn_store *store);
+
+/* Removes a record from its class, but not from the store. */
+void lawn__store_class_leave(struct lawn_store *store,
+                             struct lawn_store_record *record);
+
+/* Starts a record in a class. It must be idle, or in this class. */
+void lawn__store_class_enter(struct lawn_store *store, struct lawn_class *cls,
+                             struct lawn_store_record *record);
+
+/* Returns the store's entry of a class. */
+struct lawn_store_class *lawn__store_class_of(const struct lawn_store *store,
+                                              const struct lawn_class *cls);
+
+/* Returns the first timer with this deadline of a class that is not paused, or
+ * NULL. */
+const struct lawn_store_record *
+lawn__store_classes_first(const struct lawn_store *store, uint64_t deadline);
+
+/* Save the states of all classes; create them again on a new lawn, in these
+ * states and at the same addresses. */
+void lawn__store_classes_save(struct lawn_store *store);
+void lawn__store_classes_restore(struct lawn_store *store);
 
 #endif

@@ -74,6 +74,29 @@ check_due(const struct lawn_store *store, FILE *out)
     return true;
 }
 
+/* class_timers is the number of records in classes. */
+static bool
+check_classes(const struct lawn_store *store, uint64_t class_timers, FILE *out)
+{
+    struct lawn_class_counters counters;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < lawn__store_class_max(store); i++) {
+        const struct lawn_store_class *entry = &store->classes[i];
+
+        if (entry->cls == NULL) {
+            continue;
+        }
+        lawn_class_stats(entry->cls, &counters);
+        if (counters.name != entry->name || counters.detached != 0) {
+            return report_broken(out, "[J6] a class was changed");
+        }
+        count += counters.count;
+    }
+    return (count == class_timers && count == store->class_timers) ||
+           report_broken(out, "[J6] timers of classes are miscounted");
+}
+
 static size_t
 sum_pieces(const struct lawn_store *store,
            const struct lawn_store_pointers *pointers)
@@ -92,12 +115,17 @@ lawn_store_check(const struct lawn_store *store, FILE *out)
 {
     uint64_t cursor = 0;
     uint64_t records = 0;
+    uint64_t class_timers = 0;
     size_t outside = 0;
     size_t bytes = store->memory.kept_bytes +
                    lawn__store_memory_cost(&store->memory, sizeof(*store)) +
                    lawn__store_memory_cost(&store->memory, store->place_size) +
                    sum_pieces(store, &store->slots.slabs) +
                    sum_pieces(store, &store->table.segments);
+    if (store->classes != NULL) {
+        bytes += lawn__store_memory_cost(
+            &store->memory, store->options.classes * sizeof(*store->classes));
+    }
 
     if (!lawn_check(store->lawn, out) || !check_due(store, out) ||
         !lawn__store_slots_check(&store->slots, &bytes, out) ||
@@ -110,10 +138,16 @@ lawn_store_check(const struct lawn_store *store, FILE *out)
         if (!check_record(store, record, &outside, out)) {
             return false;
         }
-        records += (record->payload & LAWN_STORE_GONE) == 0;
+        if ((record->payload & LAWN_STORE_GONE) == 0) {
+            records++;
+            class_timers += lawn__store_record_class(record) != NULL;
+        }
     }
     if (records != store->table.count) {
         return report_broken(out, "[J1] the table contains an invalid record");
+    }
+    if (!check_classes(store, class_timers, out)) {
+        return false;
     }
     if (outside != store->outside) {
         return report_broken(out, "[J5] payloads outside are miscounted");

@@ -4,8 +4,10 @@
  * stream of its records, to which blocks, a header and correct checksums are
  * added, so that the fuzzer gets past them; 'h', the same, but count and first
  * of the header are from the input as well; 't', three bytes for each timer, so
- * that the whole snapshot is valid and loads. The second byte is the time; the
- * third, except with 'r', the size of the blocks.
+ * that the whole snapshot is valid and loads; 'c', like 's', but of version 2:
+ * first the number of classes, one byte, then the stream with these classes.
+ * The second byte is the time; the third, except with 'r', the size of the
+ * blocks.
  *
  * A snapshot that does not load leaves the store unchanged. A loaded store can
  * be saved and loaded again: the same timers, which fire in the same order. No
@@ -54,6 +56,7 @@ fuzz_store(uint64_t now)
 {
     struct lawn_store_options options = {.lawn = {.blades = 8,
                                                   .slot_bits = 4,
+                                                  .classes = 4,
                                                   .now = now,
                                                   .alloc = fuzz_alloc,
                                                   .release = fuzz_release},
@@ -95,16 +98,25 @@ fuzz_sum(struct fuzz_tape *tape, size_t size)
     fuzz_put(tape, tape->last, 8);
 }
 
+struct fuzz_header {
+    uint32_t version;
+    uint32_t classes;
+    uint64_t count;
+    uint64_t first;
+};
+
 /* Builds a snapshot of this stream, in blocks of at most the given size. */
 static void
-fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
+fuzz_wrap(struct fuzz_tape *tape, const struct fuzz_header *header,
           const uint8_t *stream, size_t size, size_t block)
 {
     tape->number = 0;
     tape->last = UINT64_C(0x70616e736e77616c);
-    (void)fuzz_tape_write("lawnsnap\1\0\0\0\0\0\0\0", 16, tape);
-    fuzz_put(tape, count, 8);
-    fuzz_put(tape, first, 8);
+    (void)fuzz_tape_write("lawnsnap", 8, tape);
+    fuzz_put(tape, header->version, 4);
+    fuzz_put(tape, header->classes, 4);
+    fuzz_put(tape, header->count, 8);
+    fuzz_put(tape, header->first, 8);
     fuzz_sum(tape, 32);
     for (;;) {
         size_t some = size < block ? size : block;
@@ -120,23 +132,31 @@ fuzz_wrap(struct fuzz_tape *tape, uint64_t count, uint64_t first,
     }
 }
 
-/* Counts the records of a stream, and finds their earliest deadline. */
+/* Counts the records of a stream that begins with classes, and finds their
+ * earliest deadline. */
 static void
-fuzz_survey(const uint8_t *stream, size_t size, uint64_t *count,
-            uint64_t *first)
+fuzz_survey(const uint8_t *stream, size_t size, struct fuzz_header *header)
 {
-    *count = 0;
-    *first = LAWN_NEVER;
+    for (uint32_t i = 0; i < header->classes && size >= 20; i++) {
+        size_t length = 20 + (size_t)fuzz_get(stream + 18, 2);
+
+        length = length < size ? length : size;
+        stream += length;
+        size -= length;
+    }
     while (size > 0) {
-        uint64_t deadline = size < 24 ? 1 : fuzz_get(stream, 8);
+        uint64_t deadline = size < 24 ? 1
+                            : fuzz_get(stream + 22, 2) == 2
+                                ? LAWN_NEVER
+                                : fuzz_get(stream, 8);
         uint64_t length = size < 24 ? size
                                     : 24 + fuzz_get(stream + 16, 4) +
                                           fuzz_get(stream + 20, 2);
 
-        if (deadline < *first) {
-            *first = deadline;
+        if (deadline < header->first) {
+            header->first = deadline;
         }
-        ++*count;
+        header->count++;
         if (length > size) {
             return;
         }
@@ -173,10 +193,10 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
           size_t size)
 {
     struct fuzz_tape stream = {0};
-    uint64_t count = 0;
-    uint64_t first = LAWN_NEVER;
+    struct fuzz_header header = {1, 0, 0, LAWN_NEVER};
 
-    if ((kind != 's' && kind != 'h' && kind != 't') || size == 0) {
+    if ((kind != 's' && kind != 'h' && kind != 't' && kind != 'c') ||
+        size == 0) {
         (void)fuzz_tape_write(bytes, size, tape);
         return;
     }
@@ -188,15 +208,21 @@ fuzz_make(struct fuzz_tape *tape, uint8_t kind, const uint8_t *bytes,
         bytes = stream.bytes;
         size = stream.size;
     }
+    if (kind == 'c' && size > 0) {
+        header.version = 2;
+        header.classes = bytes[0];
+        bytes++;
+        size--;
+    }
     if (kind == 'h' && size >= 16) {
-        count = fuzz_get(bytes, 8);
-        first = fuzz_get(bytes + 8, 8);
+        header.count = fuzz_get(bytes, 8);
+        header.first = fuzz_get(bytes + 8, 8);
         bytes += 16;
         size -= 16;
     } else {
-        fuzz_survey(bytes, size, &count, &first);
+        fuzz_survey(bytes, size, &header);
     }
-    fuzz_wrap(tape, count, first, bytes, size, block);
+    fuzz_wrap(tape, &header, bytes, size, block);
     free(stream.bytes);
 }
 
@@ -213,6 +239,7 @@ fuzz_same(struct lawn_store *a, struct lawn_store *b)
     struct lawn_store_timer y;
     while (lawn_store_iterate(a, &cursor, &x)) {
         fuzz_check(lawn_store_get(b, x.id, x.id_size, &y));
+        fuzz_check((x.cls == NULL) == (y.cls == NULL));
         fuzz_check(x.deadline == y.deadline && x.ttl == y.ttl &&
                    x.payload_size == y.payload_size &&
                    memcmp(x.payload, y.payload, x.payload_size) == 0);
@@ -220,10 +247,12 @@ fuzz_same(struct lawn_store *a, struct lawn_store *b)
 }
 
 /* The order of fired timers: for each of the shorter TTLs a number that depends
- * on the order in which its timers have fired. */
+ * on the order in which its timers have fired; for classes, a sum that depends
+ * on the order in each class. */
 struct fuzz_fired {
     uint64_t last;
     uint64_t count;
+    uint64_t classes;
     uint64_t chain[256];
 };
 
@@ -235,11 +264,33 @@ fuzz_fire(const struct lawn_store_timer *timer, void *arg)
     fuzz_check(timer->deadline >= fired->last);
     fired->last = timer->deadline;
     fired->count++;
-    if (timer->ttl < 256) {
+    if (timer->cls != NULL) {
+        struct lawn_class_counters counters;
+
+        lawn_class_stats(timer->cls, &counters);
+        uint64_t key[2] = {counters.fires, timer->deadline};
+        fired->classes += lawn__store_hash(key, timer->id, timer->id_size);
+    } else if (timer->ttl < 256) {
         uint64_t *chain = &fired->chain[timer->ttl];
         uint64_t key[2] = {*chain, timer->deadline};
 
         *chain = lawn__store_hash(key, timer->id, timer->id_size);
+    }
+}
+
+/* Lets all timers of classes fire in the order of deadlines. */
+static void
+fuzz_free_classes(struct lawn_store *store)
+{
+    struct lawn_class_counters counters;
+    const struct lawn_class *cls = NULL;
+
+    while ((cls = lawn_class_each(lawn_store_lawn(store), cls)) != NULL) {
+        lawn_class_stats(cls, &counters);
+        struct lawn_class *own = lawn_store_class_find(store, counters.name);
+        fuzz_check(own == cls);
+        lawn_class_resume(own);
+        lawn_class_set_weight(own, 0);
     }
 }
 
@@ -249,6 +300,7 @@ fuzz_mow(struct lawn_store *store, struct fuzz_fired *fired)
 {
     uint64_t count = lawn_store_count(store);
 
+    fuzz_free_classes(store);
     memset(fired, 0, sizeof(*fired));
     (void)lawn_store_mow(store, lawn_store_now(store) + 20, SIZE_MAX, fuzz_fire,
                          fired);
@@ -276,6 +328,7 @@ fuzz_again(struct lawn_store *store, struct fuzz_tape *tape)
     fuzz_mow(store, &a);
     fuzz_mow(other, &b);
     fuzz_check(memcmp(a.chain, b.chain, sizeof(a.chain)) == 0);
+    fuzz_check(a.classes == b.classes);
     lawn_store_free(other);
 }
 
@@ -297,8 +350,10 @@ LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (error == 0) {
         fuzz_again(store, &tape);
     } else {
-        fuzz_check(error <= LAWN_STORE_NOT_A_SNAPSHOT &&
-                   error >= LAWN_STORE_INCONSISTENT);
+        fuzz_check(error == LAWN_STORE_TOO_MANY_CLASSES ||
+                   (error <= LAWN_STORE_NOT_A_SNAPSHOT &&
+                    error >= LAWN_STORE_INCONSISTENT));
+        fuzz_check(lawn_class_each(lawn_store_lawn(store), NULL) == NULL);
         fuzz_check(lawn_store_count(store) == 0);
         fuzz_check(lawn_store_next(store) == LAWN_NEVER);
         fuzz_check(lawn_store_now(store) == now);

@@ -14,6 +14,7 @@
  * The kit does not use malloc() while stores are tested.
  */
 #include "lawn.h"
+#include "lawn_store.h"
 #include "loop_ops.h"
 #include "ops.h"
 #include "rng.h"
@@ -21,6 +22,7 @@
 #include "store_ops.h"
 #include "workers_ops.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -275,6 +277,149 @@ sweep_stores(uint64_t seed)
     sweep_cases(&sweep, seed + 1, "a_store_survives_malloc_failing_once");
 }
 
+#define OOM_CLASSES 4u
+
+/* Checks the result of a call that may allocate. */
+static bool
+note_result(struct ops_result *result, const struct lawn_store *store,
+            int error, uint64_t before)
+{
+    bool good =
+        error == 0 || (error == -ENOMEM && lawn_store_count(store) == before);
+
+    if (!good || !lawn_store_check(store, stdout)) {
+        (void)snprintf(result->message, sizeof(result->message),
+                       "a store with classes: error %d, %llu timers", error,
+                       (unsigned long long)lawn_store_count(store));
+        return false;
+    }
+    return true;
+}
+
+static uint8_t saved[1 << 20];
+static size_t saved_size;
+static size_t loaded_size;
+
+static int
+write_saved(const void *bytes, size_t size, void *arg)
+{
+    (void)arg;
+    if (size > sizeof(saved) - saved_size) {
+        return -EFBIG;
+    }
+    memcpy(saved + saved_size, bytes, size);
+    saved_size += size;
+    return 0;
+}
+
+static ptrdiff_t
+read_saved(void *bytes, size_t size, void *arg)
+{
+    size_t some = saved_size - loaded_size;
+
+    (void)arg;
+    some = some < size ? some : size;
+    memcpy(bytes, saved + loaded_size, some);
+    loaded_size += some;
+    return (ptrdiff_t)some;
+}
+
+static void
+ignore_timer(const struct lawn_store_timer *timer, void *arg)
+{
+    (void)timer;
+    (void)arg;
+}
+
+/* Performs the operation that three bytes select. */
+static bool
+run_class_op(struct lawn_store *store, const uint8_t *bytes,
+             struct ops_result *result)
+{
+    static const char *const names[OOM_CLASSES] = {"a", "b", "c", "d"};
+    static const uint8_t payload[256 * 16];
+    struct lawn_class *cls =
+        lawn_store_class_find(store, names[bytes[0] % OOM_CLASSES]);
+    uint64_t before = lawn_store_count(store);
+    size_t size = bytes[2] * (bytes[0] / 128 * 15u + 1u);
+    int error = 0;
+
+    switch (bytes[0] / OOM_CLASSES % 8) {
+    case 0:
+        error = lawn_store_update(store, bytes + 1, 1, payload, size);
+        error = error == -ENOENT ? 0 : error;
+        break;
+    case 1:
+        error =
+            lawn_store_start(store, bytes + 1, 1, bytes[2], payload, size, 0);
+        break;
+    case 2:
+        (void)lawn_store_touch_in(store, cls, bytes + 1, 1);
+        break;
+    case 3:
+        (void)lawn_store_mow(store, lawn_store_now(store) + bytes[1] / 8,
+                             SIZE_MAX, ignore_timer, NULL);
+        break;
+    case 4:
+        if (bytes[1] < 64) {
+            (void)lawn_store_class_clear(store, cls);
+        }
+        break;
+    default:
+        error = lawn_store_start_in(store, cls, bytes + 1, 1, payload, size, 0);
+    }
+    return note_result(result, store, error, before);
+}
+
+/* A store with classes, which is then saved and loaded. */
+static bool
+run_classes(const struct ops_config *config, const uint8_t *bytes, size_t size,
+            struct ops_result *result)
+{
+    static const char *const names[OOM_CLASSES] = {"a", "b", "c", "d"};
+    struct lawn_store_options options = {
+        .lawn = {.blades = 8, .slot_bits = 4, .classes = OOM_CLASSES},
+        .seed = {1, 2}};
+
+    options.lawn.alloc = config->alloc;
+    options.lawn.release = config->release;
+    options.lawn.context = config->context;
+    struct lawn_store *store = lawn_store_new(&options);
+    if (store == NULL) {
+        return true;
+    }
+    bool good = true;
+    for (unsigned i = 0; i < OOM_CLASSES && good; i++) {
+        good =
+            note_result(result, store,
+                        lawn_store_class_new(store, 10 + i, names[i], NULL), 0);
+    }
+    for (size_t i = 0; i + 3 <= size && good; i += 3) {
+        good = run_class_op(store, bytes + i, result);
+    }
+    saved_size = loaded_size = 0;
+    int error = good ? lawn_store_save(store, write_saved, NULL) : -ENOMEM;
+    if (error == 0) {
+        lawn_store_clear(store);
+        error = lawn_store_load(store, read_saved, NULL);
+        good = note_result(result, store, error, 0) &&
+               lawn_store_class_find(store, "d") != NULL;
+    }
+    lawn_store_free(store);
+    return good;
+}
+
+static void
+sweep_classes(uint64_t seed)
+{
+    struct sweep sweep = {run_classes, OOM_STORE_CASES, OOM_STORE_SIZE, false,
+                          false};
+
+    sweep_cases(&sweep, seed, "classes_survive_a_request_refused_once");
+    sweep.for_good = true;
+    sweep_cases(&sweep, seed, "classes_survive_requests_refused_for_good");
+}
+
 static void
 sweep_workers(uint64_t seed)
 {
@@ -353,6 +498,7 @@ main(int argc, char **argv)
     verdict(one_request_makes_a_lawn(), "one_request_for_memory_makes_a_lawn");
     sweep_lawns(seed);
     sweep_stores(seed);
+    sweep_classes(seed);
     sweep_workers(seed);
     sweep_loops(seed);
     printf("%u passed, %u failed\n", passed, failed);

@@ -4,7 +4,8 @@
     snapshot.py list FILE          prints the timers, one per line, sorted
     snapshot.py make FILE SEED     writes random timers, and prints them
 
-A line: deadline, TTL, then the id and the payload in hexadecimal.
+A line: deadline, TTL, then the id and the payload in hexadecimal. The deadline of a
+timer of a paused class is as of the time at which the snapshot was saved.
 """
 import random
 import struct
@@ -68,7 +69,8 @@ def check(condition, what):
 
 
 def read(data):
-    """Returns the timers of a snapshot: (deadline, ttl, id, payload, flags)."""
+    """Returns the classes of a snapshot, (name, ttl, since, weight), and its records,
+    (deadline, ttl, id, payload, flags)."""
     at = 0
 
     def take(size):
@@ -79,12 +81,12 @@ def read(data):
 
     chain = Chain()
     header = take(32)
-    magic, version, flags, count, first = struct.unpack("<8sIIQQ", header)
+    magic, version, number, count, first = struct.unpack("<8sIIQQ", header)
     check(magic == b"lawnsnap", "not a snapshot")
     check(take(8) == chain.next(header), "the header is damaged")
-    check(version <= 1, "too new")
-    check(version == 1, "unknown version")
-    check(flags == 0, "flags")
+    check(version <= 2, "too new")
+    check(version >= 1, "unknown version")
+    check((number > 0) == (version == 2) and number <= 65535, "classes")
 
     stream = b""
     while True:
@@ -97,12 +99,29 @@ def read(data):
             break
         stream += block
     check(at == len(data), "trailing bytes")
-    return records(stream, count, first)
+    classes, at = read_classes(stream, number)
+    return classes, records(stream, at, classes, count, first)
 
 
-def records(stream, count, first):
-    timers = []
+def read_classes(stream, number):
+    classes = []
     at = 0
+    for _ in range(number):
+        check(at + 20 <= len(stream), "a class is truncated")
+        ttl, since, weight, size = struct.unpack_from("<QQHH", stream, at)
+        at += 20
+        check(at + size <= len(stream), "a class is truncated")
+        name = stream[at : at + size]
+        at += size
+        check(ttl > 0 and 1 <= size <= 64 and 0 not in name, "a class")
+        classes.append((name, ttl, since, weight))
+    check(len({name for name, *_ in classes}) == number, "names")
+    return classes, at
+
+
+def records(stream, at, classes, count, first):
+    timers = []
+    last = [0] * len(classes)
     while at < len(stream):
         check(at + 24 <= len(stream), "a record is truncated")
         deadline, ttl, payload_size, id_size, flags, zero = struct.unpack_from(
@@ -114,23 +133,38 @@ def records(stream, count, first):
         at += id_size
         payload = stream[at : at + payload_size]
         at += payload_size
-        check(max(first, 1) <= deadline < NEVER, "deadline")
-        check(ttl > 0, "ttl")
-        check(flags in (0, 1) and zero == 0, "flags of a record")
+        check(flags in (0, 1, 2) and zero == 0, "flags of a record")
+        if flags == 2:
+            check(ttl < len(classes), "number of a class")
+            check(last[ttl] <= deadline < NEVER, "start")
+            last[ttl] = deadline
+        else:
+            check(max(first, 1) <= deadline < NEVER, "deadline")
+            check(ttl > 0, "ttl")
         timers.append((deadline, ttl, ident, payload, flags))
     check(len(timers) == count, "count")
     check(len({timer[2] for timer in timers}) == count, "ids")
-    check(min((timer[0] for timer in timers), default=NEVER) == first, "first")
+    check(find_first(timers) == first, "first")
     return timers
 
 
-def write(timers, block_sizes):
-    """Returns a snapshot of timers, in blocks of the sizes that block_sizes() returns."""
+def find_first(timers):
+    return min((timer[0] for timer in timers if timer[4] != 2), default=NEVER)
+
+
+def write(classes, timers, block_sizes):
+    """Returns a snapshot, in blocks of the sizes that block_sizes() returns."""
     chain = Chain()
-    first = min((timer[0] for timer in timers), default=NEVER)
-    header = struct.pack("<8sIIQQ", b"lawnsnap", 1, 0, len(timers), first)
+    version = 2 if classes else 1
+    header = struct.pack(
+        "<8sIIQQ", b"lawnsnap", version, len(classes), len(timers), find_first(timers)
+    )
     out = [header, chain.next(header)]
     stream = b"".join(
+        struct.pack("<QQHH", ttl, since, weight, len(name)) + name
+        for name, ttl, since, weight in classes
+    )
+    stream += b"".join(
         struct.pack("<QQIHBB", deadline, ttl, len(payload), len(ident), flags, 0)
         + ident
         + payload
@@ -159,23 +193,41 @@ def make(seed):
             size %= 100
         timers[ident] = (deadline, ttl, ident, rng.randbytes(size), rng.randrange(2))
     sizes = rng.choice([[65536], [1000, 65536], [7, 24, 1000]])
-    return list(timers.values()), lambda: rng.choice(sizes)
+    classes = make_classes(rng, timers) if seed % 2 == 1 else []
+    return classes, list(timers.values()), lambda: rng.choice(sizes)
 
 
-def show(timers):
-    for deadline, ttl, ident, payload, _ in sorted(timers):
+def make_classes(rng, timers):
+    """Moves some timers into classes. A store at time 0 loads their starts unchanged."""
+    classes = [
+        (b"class %d" % number, rng.choice([1, 1000, NEVER]), since, rng.randrange(65536))
+        for number, since in enumerate([NEVER, 0, NEVER][: rng.randrange(1, 4)])
+    ]
+    start = 0
+    for ident, timer in timers.items():
+        if rng.randrange(2) == 0:
+            start += rng.choice([0, 1, rng.randrange(2**40)])
+            timers[ident] = (start, rng.randrange(len(classes)), *timer[2:4], 2)
+    return classes
+
+
+def show(classes, timers):
+    for deadline, ttl, ident, payload, flags in timers:
+        if flags == 2:
+            ttl = classes[ttl][1]
+            deadline = min(deadline + ttl, NEVER - 1)
         print(deadline, ttl, "id=" + ident.hex(), "payload=" + payload.hex())
 
 
 def main(verb, path, seed="0"):
     if verb == "make":
-        timers, block_sizes = make(int(seed))
+        classes, timers, block_sizes = make(int(seed))
         with open(path, "wb") as file:
-            file.write(write(timers, block_sizes))
+            file.write(write(classes, timers, block_sizes))
     else:
         with open(path, "rb") as file:
-            timers = read(file.read())
-    show(timers)
+            classes, timers = read(file.read())
+    show(classes, timers)
 
 
 if __name__ == "__main__":

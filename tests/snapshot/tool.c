@@ -63,6 +63,39 @@ tool_size(struct rng *rng, size_t max)
                        : usual[which % (sizeof(usual) / sizeof(usual[0]))];
 }
 
+/* Starts a timer in a class, which is created if necessary, and changes the
+ * class from time to time. */
+static void
+tool_start_in(struct lawn_store *store, struct rng *rng, size_t id_size,
+              size_t payload_size)
+{
+    static const char *const names[] = {"a", "class", "c"};
+    const char *name = names[rng_below(rng, 3)];
+    struct lawn_class *cls = lawn_store_class_find(store, name);
+
+    if (cls == NULL) {
+        tool_must(
+            lawn_store_class_new(store, 1 + rng_below(rng, 5000), name, &cls),
+            "class");
+    }
+    tool_must(
+        lawn_store_start_in(store, cls, id, id_size, payload, payload_size, 0),
+        "start");
+    switch (rng_below(rng, 20)) {
+    case 0:
+        lawn_class_pause(cls);
+        break;
+    case 1:
+        lawn_class_resume(cls);
+        break;
+    case 2:
+        lawn_class_postpone(cls, rng_below(rng, 100));
+        break;
+    default:
+        break;
+    }
+}
+
 static void
 tool_fill(struct lawn_store *store, uint64_t seed)
 {
@@ -78,10 +111,14 @@ tool_fill(struct lawn_store *store, uint64_t seed)
         size_t payload_size = tool_size(&rng, sizeof(payload));
 
         memcpy(id, &i, sizeof(i));
-        tool_must(lawn_store_start(store, id, id_size, ttl, payload,
-                                   payload_size,
-                                   i % 5 == 0 ? LAWN_STORE_AT : 0),
-                  "start");
+        if (seed % 2 == 1 && i % 4 == 0) {
+            tool_start_in(store, &rng, id_size, payload_size);
+        } else {
+            tool_must(lawn_store_start(store, id, id_size, ttl, payload,
+                                       payload_size,
+                                       i % 5 == 0 ? LAWN_STORE_AT : 0),
+                      "start");
+        }
         lawn_store_set_now(store, lawn_store_now(store) + rng_below(&rng, 100));
     }
 }
@@ -89,7 +126,8 @@ tool_fill(struct lawn_store *store, uint64_t seed)
 int
 main(int argc, char **argv)
 {
-    struct lawn_store *store = lawn_store_new(NULL);
+    struct lawn_store_options options = {.lawn.classes = 3};
+    struct lawn_store *store = lawn_store_new(&options);
 
     if (store == NULL || argc < 3) {
         return 2;

@@ -77,7 +77,33 @@ mow_class_inside_lawn(void)
     lawn_free(inside.lawn);
 }
 
+static struct lawn_timer started_inside;
+
+static void
+start_as_inside(struct lawn_timer *timer, void *arg)
+{
+    struct mowing_inside *inside = arg;
+
+    (void)timer;
+    lawn_class_start_as(inside->cls, &started_inside, 0);
+}
+
+static void
+start_as_inside_lawn(void)
+{
+    struct mowing_inside inside = begin_class();
+
+    CHECK_EQ(lawn_mow(inside.lawn, 10, SIZE_MAX, start_as_inside, &inside), 3);
+    CHECK_EQ(lawn_class_deadline(inside.cls, &started_inside), 20);
+    lawn_free(inside.lawn);
+}
+
 #if defined NDEBUG
+
+TEST(a_start_as_of_a_time_inside_a_callback_is_a_start_in_release_builds)
+{
+    start_as_inside_lawn();
+}
 
 TEST(a_mow_of_a_class_inside_a_callback_does_nothing_in_release_builds)
 {
@@ -433,6 +459,7 @@ TEST(a_mow_inside_a_mow_of_a_class_is_named)
 {
     CHECK(kit_aborts_with(mow_lawn_inside_class, "lawn_mow inside"));
     CHECK(kit_aborts_with(mow_class_inside_lawn, "lawn_class_mow inside"));
+    CHECK(kit_aborts_with(start_as_inside_lawn, "lawn_class_start_as inside"));
 }
 
 static void

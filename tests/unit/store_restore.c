@@ -175,7 +175,7 @@ TEST(a_store_loaded_with_an_error_that_is_no_int_reports_it)
 
 TEST(a_store_restores_nothing_twice)
 {
-    struct lawn_store_timer timer = {"x", 1, "", 0, 1, 1};
+    struct lawn_store_timer timer = {"x", 1, "", 0, 1, 1, NULL};
     struct trial t;
 
     trial_begin(&t, NULL);

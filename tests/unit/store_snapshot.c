@@ -412,7 +412,7 @@ TEST(a_snapshot_of_version_0_is_not_too_new_but_inconsistent)
 
 TEST(a_snapshot_of_a_newer_version_is_too_new)
 {
-    static const uint32_t versions[] = {2, 3, 0x01000000, UINT32_MAX};
+    static const uint32_t versions[] = {3, 4, 0x01000000, UINT32_MAX};
     struct lawn_store *store = new_store(9);
     size_t bytes = lawn_store_bytes(store);
     struct tape tape = {0};
@@ -1168,6 +1168,9 @@ TEST(each_error_has_words)
                                  LAWN_STORE_ID_TOO_LARGE,
                                  LAWN_STORE_PAYLOAD_TOO_LARGE,
                                  LAWN_STORE_NOT_A_FILE,
+                                 LAWN_STORE_BAD_CLASS_NAME,
+                                 LAWN_STORE_CLASS_EXISTS,
+                                 LAWN_STORE_TOO_MANY_CLASSES,
                                  -EEXIST,
                                  -ENOENT,
                                  -ENOTEMPTY,
@@ -1188,7 +1191,7 @@ TEST(each_error_has_words)
     CHECK(strcmp(lawn_store_strerror(1), "unknown error") == 0);
     CHECK(strcmp(lawn_store_strerror(-9999), "unknown error") != 0);
     CHECK(strcmp(lawn_store_strerror(-10000), "unknown error") == 0);
-    CHECK(strcmp(lawn_store_strerror(-10010), "unknown error") == 0);
+    CHECK(strcmp(lawn_store_strerror(-10013), "unknown error") == 0);
     /* [S2] -EINVAL has one cause only. */
     CHECK(strcmp(lawn_store_strerror(-EINVAL), "invalid flags") == 0);
     CHECK(strcmp(lawn_store_strerror(LAWN_STORE_NOT_A_FILE),

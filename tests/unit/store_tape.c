@@ -185,9 +185,16 @@ meter_release(void *memory, void *context)
 struct lawn_store *
 meter_store(struct meter *meter, uint64_t now)
 {
+    return meter_store_classes(meter, now, 0);
+}
+
+struct lawn_store *
+meter_store_classes(struct meter *meter, uint64_t now, size_t classes)
+{
     struct lawn_store_options options = {.lawn = {.blades = 8,
                                                   .slot_bits = 4,
                                                   .now = now,
+                                                  .classes = classes,
                                                   .alloc = meter_alloc,
                                                   .release = meter_release,
                                                   .context = meter},

@@ -59,6 +59,8 @@ struct meter {
 };
 
 struct lawn_store *meter_store(struct meter *meter, uint64_t now);
+struct lawn_store *meter_store_classes(struct meter *meter, uint64_t now,
+                                       size_t classes);
 
 /* Checks that two stores have the same contents. */
 void check_same(struct lawn_store *a, struct lawn_store *b);

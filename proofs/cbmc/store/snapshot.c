@@ -85,6 +85,7 @@ snapshot_header(void)
 
     sum = nondet_u64();
     store.max_timers = nondet_u64();
+    store.options.classes = nondet_size();
     loading.store = &store;
     loading.read = any_bytes;
     loading.chain = lawn__store_snapshot_begin();
@@ -93,7 +94,10 @@ snapshot_header(void)
     PROVE(error != 0 || got_all == HEADER, "a partial header is rejected");
     PROVE(error != 0 ||
               (loading.count <= store.max_timers && loading.first != 0 &&
-               (loading.count == 0) == (loading.first == LAWN_NEVER)),
+               loading.classes <= store.options.classes &&
+               (loading.count != 0 || loading.first == LAWN_NEVER) &&
+               (loading.count == 0 || loading.classes != 0 ||
+                loading.first != LAWN_NEVER)),
           "an accepted header is consistent [S9]");
     PROVE(error != 0 || lawn__store_snapshot_get(buffer + 32, 8) == sum,
           "and its checksum is right [S9]");
