@@ -453,8 +453,8 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
  * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
-/* Runs rounds until lawn_loop_quit() is called or neither a watcher in use nor a
- * running timer outside of paused classes remains. A round waits for events,
+/* Runs rounds until lawn_loop_quit() is called or neither a watcher in use nor
+ * a running timer outside of paused classes remains. A round waits for events,
  * calls the callbacks of up to 64 ready descriptors, then runs a turn. Returns
  * 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd(),
  * epoll_create1(2), epoll_ctl(2) or epoll_wait(2). Before an error of

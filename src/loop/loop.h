@@ -16,9 +16,9 @@
  *   [K5] behind contains timers that are catching up, have fired in the current
  *        turn, and were not started or stopped since. Between turns it is
  *        empty.
- *   [K6] The mode of a timer contains LAWN_LOOP_IN_CLASS exactly while the timer
- *        is running in a class. Then period is the address of that class. No
- *        class has detached timers.
+ *   [K6] The mode of a timer contains LAWN_LOOP_IN_CLASS exactly while the
+ *        timer is running in a class. Then period is the address of that class.
+ *        No class has detached timers.
  *   [K7] Each entry of classes with a core has one class of the lawn, and there
  *        are no other classes.
  *   [K8] time_max <= time for each class, and both are 0 if none of its timers
@@ -45,8 +45,8 @@ struct lawn_loop_round;
  * advances. */
 #define LAWN_LOOP_BEHIND 16u
 
-/* Flags in a timer's mode. FIRST: the timer has not fired yet, and timer->due is
- * its first deadline. IN_CLASS: see K6. REPEAT: of a class, and periodic. */
+/* Flags in a timer's mode. FIRST: the timer has not fired yet, and timer->due
+ * is its first deadline. IN_CLASS: see K6. REPEAT: of a class, and periodic. */
 #define LAWN_LOOP_FIRST 0x100u
 #define LAWN_LOOP_IN_CLASS 0x200u
 #define LAWN_LOOP_REPEAT 0x400u

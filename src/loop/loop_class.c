@@ -2,13 +2,13 @@
  *
  * A class of a loop is a class of its lawn (lawn_class.h), plus counters. Since
  * the period of a timer of a class is the TTL of the class, its field period
- * contains the address of the class instead [K6]. An operation reads the clock, calls
- * the core, and sets the wake-up if the earliest deadline is then before it
- * [L10]. All take O(log classes), except lawn_loop_class_clear(), which makes
- * each timer idle.
+ * contains the address of the class instead [K6].
  *
- * The time in callbacks costs no further reading of the clock, because a turn
- * reads it after each callback [L11].
+ * An operation reads the clock, calls the core, and sets the wake-up if the
+ * earliest deadline is then before it [L10]. All take O(log classes), except
+ * lawn_loop_class_clear(), which makes each timer idle. The time in callbacks
+ * costs no further reading of the clock, because a turn reads it after each
+ * callback [L11].
  */
 #include "loop.h"
 

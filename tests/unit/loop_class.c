@@ -590,13 +590,14 @@ TEST(a_class_records_how_late_its_timers_fire_if_it_has_a_histogram)
     (void)turn_at(&bench, 1150);
     CHECK_EQ(late->count, 0);
     lawn_loop_class_set_lateness(one, late);
+    lawn_loop_class_set_lateness(two, late);
     lawn_loop_start_in(two, &bench.timer[1]);
     (void)turn_at(&bench, 1260);
-    CHECK_EQ(late->count, 1);
+    CHECK_EQ(late->count, 2);
     CHECK_EQ(late->max, 10);
     lawn_loop_class_set_lateness(one, NULL);
     (void)turn_at(&bench, 1500);
-    CHECK_EQ(late->count, 1);
+    CHECK_EQ(late->count, 2);
     CHECK_EQ(lawn_loop_lateness(bench.loop)->count, 5);
     CHECK_EQ(lawn_loop_lateness(bench.loop)->max, 140);
     CHECK_EQ(counters(one).timers.late, 50 + 10 + 140);
