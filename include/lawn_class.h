@@ -13,7 +13,7 @@
  *     lawn_class_set_ttl(idle, 30000);          // all of them: in 30,000 ticks
  *     lawn_class_pause(idle);                   // none of them fires ...
  *     lawn_class_resume(idle);                  // ... until now
- *     lawn_mow(lawn, now, 1000, hang_up, NULL); // fires due timers of all kinds
+ *     lawn_mow(lawn, now, 1000, hang_up, NULL); // fires all kinds of timers
  *
  * A timer that was started through a class belongs to that class until it fires
  * or is stopped. Meanwhile, use it only with lawn_pending() and the functions
@@ -175,9 +175,10 @@ struct lawn_timer *lawn_class_take(struct lawn_class *cls);
 
 /* FIRING AND FORECAST */
 
-/* Like lawn_mow(), but fires timers of this class only. They may fire before
- * other timers with earlier deadlines. Sets the time to now. A paused class has
- * no due timers. O(log classes + fired). */
+/* Sets the time to now, as lawn_mow() does, and fires due timers of this class
+ * only, at most budget of them. They may fire before other timers with earlier
+ * deadlines. Returns the number of timers fired. A paused class has no due
+ * timers. O(log classes + fired). */
 size_t lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
                       lawn_fire_fn *fire, void *arg);
 

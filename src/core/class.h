@@ -12,9 +12,9 @@
  * be too early, because lawn_class_stop() does not update it.
  *
  * lawn_class_clear() moves the queue to another list at once. These timers are
- * detached. Only their stamps tell them from running timers [I13], so the next
- * start chooses a base with which its stamp follows theirs. If, after almost
- * 2^64 ticks, no stamp is left, that start visits all detached timers.
+ * detached. Only by their stamps do they differ from running timers [I13], so
+ * the next start chooses a base with which its stamp follows theirs. If, after
+ * almost 2^64 ticks, no stamp is left, that start visits all detached timers.
  *
  * As in lists of lawns, debug builds store prev XORed with a key, here the
  * address of the class. So an access through another class or the lawn fails an

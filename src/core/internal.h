@@ -33,14 +33,14 @@
  *        which is at most LAWN_LAST. A class whose list of late starts is not
  *        empty has no timer with a later start on its queue.
  *  [I12] The classes in use form a heap. The time of a class in the heap is not
- *        after the deadline of its first timer before rounding; it is LAWN_NEVER
- *        if the class is paused. classes.next is the first of these times,
- *        rounded up to the resolution.
- *  [I13] A timer of a class is detached if and only if its stamp is in the range
- *        from that of the first detached timer to class->cleared. The stamps of
- *        running timers follow that range, modulo 2^64.
- *  [I14] starts == stops + fires + running timers, for each class. The lists of
- *        a class have as many timers as its counters say.
+ *        after the deadline of its first timer before rounding. It is
+ *        LAWN_NEVER if the class is paused. classes.next is the first of these
+ *        times, rounded up to the resolution.
+ *  [I13] A timer of a class is detached if and only if its stamp is in the
+ *        range from that of the first detached timer to class->cleared. The
+ *        stamps of running timers follow that range, modulo 2^64.
+ *  [I14] starts == stops + fires + running timers, for each class. The counters
+ *        of a class agree with the lengths of its lists.
  * lawn_check() checks most of them.
  */
 #ifndef LAWN_CORE_INTERNAL_H

@@ -12,8 +12,8 @@
 LAWN_STATIC_ASSERT(sizeof(void *) != 8 || sizeof(struct lawn_timer) == 24,
                    "a timer takes 24 bytes");
 
-/* The numbers of blades and classes, slot_bits, and the offsets of the parts from the lawn,
- * which begins at a cache line. */
+/* The numbers of blades and classes, slot_bits, and the offsets of the parts
+ * from the lawn, which begins at a cache line. */
 struct lawn_layout {
     size_t count;
     unsigned bits;

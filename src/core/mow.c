@@ -648,7 +648,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     lawn->mowing = &mowing;
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
     if (LAWN_UNLIKELY(lawn->classes.count > 0)) {
-        if (now >= LAWN_LAST) {
+        if (until == LAWN_LAST) {
             lawn__classes_enter_last_tick(lawn);
         }
         lawn__classes_fire_shares(&mowing);
@@ -656,7 +656,7 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     uint64_t bound = mow_all(&mowing);
     lawn->mowing = NULL;
     lawn__set_bound(lawn, bound);
-    if (LAWN_UNLIKELY(now >= LAWN_LAST)) {
+    if (LAWN_UNLIKELY(until == LAWN_LAST)) {
         lawn__classes_leave_last_tick(lawn);
     }
     size_t fired = mowing.budget - mowing.left;

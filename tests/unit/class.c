@@ -171,7 +171,7 @@ TEST(a_ttl_of_0_counts_as_1_in_a_class)
     yard_end(&y);
 }
 
-TEST(a_restarted_class_timer_goes_behind_the_others)
+TEST(a_restarted_class_timer_moves_behind_the_others)
 {
     struct yard y;
 

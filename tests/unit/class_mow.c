@@ -29,7 +29,6 @@ TEST(timers_of_classes_and_others_fire_in_the_order_of_deadlines)
 TEST(a_budget_divides_a_mow_without_changing_the_order)
 {
     static struct yard y;
-    uint64_t last = 0;
 
     for (size_t budget = 1; budget < 5; budget++) {
         yard_begin(&y, 0, 100, 130, 70);
@@ -46,7 +45,7 @@ TEST(a_budget_divides_a_mow_without_changing_the_order)
             fired = mow_budget(&y, 150, budget);
         } while (fired == budget);
         CHECK(lawn_next(y.lawn) > 150);
-        last = 0;
+        uint64_t last = 0;
         for (unsigned i = 0; i < y.fired; i++) {
             CHECK(y.due[i] >= last);
             last = y.due[i];
@@ -297,7 +296,6 @@ TEST(a_class_timer_started_at_the_last_tick_in_a_callback_fires_in_the_next_mow)
     CHECK_EQ(mow_class(&y, 2, LAST, SIZE_MAX), 2);
     CHECK_EQ(mow_budget(&y, LAST, 3), 3);
     CHECK_EQ(mow_class(&y, 2, LAST, 1), 1);
-    /* The queue goes on after the others. */
     CHECK_EQ(mow_class(&y, 2, LAST, 1), 1);
     y.act = NULL;
     CHECK_EQ(mow_yard(&y, LAST), 5);
@@ -525,20 +523,27 @@ TEST(a_change_of_weights_does_not_multiply_what_is_carried_over)
     free(timers);
 }
 
-TEST(mows_without_a_budget_pile_up_no_credit)
+static void
+halt_at_once(struct lawn_timer *timer, void *arg)
+{
+    (void)timer;
+    lawn_halt(arg);
+}
+
+TEST(mows_that_are_halted_pile_up_little_credit)
 {
     struct yard y;
     struct lawn_timer *timers = begin_backlog(&y, 1000);
 
     lawn_class_set_weight(y.cls[0], 1);
-    start_in(&y, 0, 2);
     lawn_class_set_weight(y.cls[2], 1);
-    lawn_class_set_ttl(y.cls[2], 1);
     for (unsigned i = 0; i < 20; i++) {
-        CHECK_EQ(lawn_mow(y.lawn, 2, 0, ignore, NULL), 0);
+        CHECK_EQ(lawn_mow(y.lawn, 2, 300, halt_at_once, y.lawn), 1);
     }
-    CHECK_EQ(lawn_mow(y.lawn, 2, 30, ignore, NULL), 30);
-    CHECK_EQ(counters(&y, 0).fires, 10);
+    CHECK_EQ(counters(&y, 0).fires, 20);
+    /* Three classes have fractions of at most three timers. */
+    CHECK_EQ(lawn_mow(y.lawn, 2, 300, ignore, NULL), 300);
+    CHECK_EQ(counters(&y, 0).fires, 20 + 100 + 3);
     lawn_free(y.lawn);
     free(timers);
 }

@@ -1,5 +1,6 @@
 /* misuse.c - assertions report mistakes of the caller, unless NDEBUG [P10]. */
 #include "common.h"
+#include "lawn_class.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,71 @@ mow_inside(struct scene *s, struct probe *probe)
     CHECK_EQ(lawn_mow(s->lawn, lawn_now(s->lawn), SIZE_MAX, ignore, NULL), 0);
 }
 
+struct mowing_inside {
+    struct lawn *lawn;
+    struct lawn_class *cls;
+};
+
+static void
+mow_lawn_inside(struct lawn_timer *timer, void *arg)
+{
+    struct mowing_inside *inside = arg;
+
+    (void)timer;
+    CHECK_EQ(lawn_mow(inside->lawn, 99, SIZE_MAX, ignore, NULL), 0);
+}
+
+static void
+mow_class_inside(struct lawn_timer *timer, void *arg)
+{
+    struct mowing_inside *inside = arg;
+
+    (void)timer;
+    CHECK_EQ(lawn_class_mow(inside->cls, 99, SIZE_MAX, ignore, NULL), 0);
+}
+
+static struct lawn_timer in_class[3];
+
+/* Starts these timers in a class of a new lawn. */
+static struct mowing_inside
+begin_class(void)
+{
+    struct lawn_options options = {.classes = 2};
+    struct mowing_inside inside = {lawn_new(&options), NULL};
+
+    inside.cls = lawn_class_new(inside.lawn, 10, "class");
+    for (unsigned i = 0; i < COUNT(in_class); i++) {
+        in_class[i] = (struct lawn_timer){0};
+        lawn_class_start(inside.cls, &in_class[i]);
+    }
+    return inside;
+}
+
+static void
+mow_lawn_inside_class(void)
+{
+    struct mowing_inside inside = begin_class();
+
+    CHECK_EQ(lawn_class_mow(inside.cls, 10, 2, mow_lawn_inside, &inside), 2);
+    lawn_free(inside.lawn);
+}
+
+static void
+mow_class_inside_lawn(void)
+{
+    struct mowing_inside inside = begin_class();
+
+    CHECK_EQ(lawn_mow(inside.lawn, 10, 2, mow_class_inside, &inside), 2);
+    lawn_free(inside.lawn);
+}
+
 #if defined NDEBUG
+
+TEST(a_mow_of_a_class_inside_a_callback_does_nothing_in_release_builds)
+{
+    mow_lawn_inside_class();
+    mow_class_inside_lawn();
+}
 
 TEST(a_mow_inside_a_callback_does_nothing_in_release_builds)
 {
@@ -363,5 +428,82 @@ TEST(a_timer_freed_while_running_is_named_when_it_is_due)
 }
 
 #endif
+
+TEST(a_mow_inside_a_mow_of_a_class_is_named)
+{
+    CHECK(kit_aborts_with(mow_lawn_inside_class, "lawn_mow inside"));
+    CHECK(kit_aborts_with(mow_class_inside_lawn, "lawn_class_mow inside"));
+}
+
+static void
+stop_class_timer_on_the_lawn(void)
+{
+    (void)lawn_stop(begin_class().lawn, &in_class[1]);
+}
+
+static void
+start_class_timer_on_the_lawn(void)
+{
+    lawn_start(begin_class().lawn, &in_class[2], 5);
+}
+
+static void
+stop_class_timer_in_another_class(void)
+{
+    struct lawn *lawn = begin_class().lawn;
+
+    (void)lawn_class_stop(lawn_class_new(lawn, 10, NULL), &in_class[0]);
+}
+
+static void
+start_class_timer_in_another_class(void)
+{
+    struct lawn *lawn = begin_class().lawn;
+
+    lawn_class_start(lawn_class_new(lawn, 10, NULL), &in_class[0]);
+}
+
+static void
+start_timer_of_the_lawn_in_a_class(void)
+{
+    struct mowing_inside inside = begin_class();
+    static struct lawn_timer timer;
+
+    lawn_start(inside.lawn, &timer, 10);
+    lawn_class_start(inside.cls, &timer);
+}
+
+static void
+stop_detached_timer_on_the_lawn(void)
+{
+    struct mowing_inside inside = begin_class();
+
+    (void)lawn_class_clear(inside.cls);
+    (void)lawn_stop(inside.lawn, &in_class[0]);
+}
+
+static void
+overwrite_class_timer(void)
+{
+    struct mowing_inside inside = begin_class();
+
+    in_class[0] = (struct lawn_timer){0};
+    (void)lawn_class_mow(inside.cls, 10, SIZE_MAX, ignore, NULL);
+}
+
+TEST(a_class_timer_that_is_used_without_its_class_is_named)
+{
+    CHECK(kit_aborts_with(stop_class_timer_on_the_lawn, "or class"));
+    CHECK(kit_aborts_with(start_class_timer_on_the_lawn, "or class"));
+    CHECK(kit_aborts_with(stop_class_timer_in_another_class, "or class"));
+    CHECK(kit_aborts_with(start_class_timer_in_another_class, "or class"));
+    CHECK(kit_aborts_with(start_timer_of_the_lawn_in_a_class, "or class"));
+    CHECK(kit_aborts_with(stop_detached_timer_on_the_lawn, "or class"));
+}
+
+TEST(a_class_timer_that_was_overwritten_is_named)
+{
+    CHECK(kit_aborts_with(overwrite_class_timer, "[P10]"));
+}
 
 #endif
