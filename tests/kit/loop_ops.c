@@ -329,14 +329,14 @@ do_stop(struct loop_ops *ops, uint32_t which)
 /* Returns the latest start of the running timers of a class, except one. */
 static uint64_t
 latest_start(const struct loop_ops *ops, const struct kind *kind,
-             const struct should *except)
+             uint32_t except)
 {
     uint64_t latest = 0;
 
     for (uint32_t i = 0; i < ops->many; i++) {
         const struct should *should = &ops->should[i];
 
-        if (should->running && should->kind == kind && should != except &&
+        if (should->running && should->kind == kind && i != except &&
             should->start > latest) {
             latest = should->start;
         }
@@ -348,7 +348,7 @@ latest_start(const struct loop_ops *ops, const struct kind *kind,
 static void
 postpone(struct loop_ops *ops, const struct kind *kind, uint64_t ticks)
 {
-    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, NULL);
+    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, ops->many);
 
     for (uint32_t i = 0; i < ops->many; i++) {
         if (ops->should[i].kind == kind) {
@@ -376,7 +376,7 @@ update_kind(struct loop_ops *ops, const struct kind *kind)
 static void
 enter(struct loop_ops *ops, struct should *should, struct kind *kind)
 {
-    uint64_t latest = latest_start(ops, kind, should);
+    uint64_t latest = latest_start(ops, kind, (uint32_t)(should - ops->should));
 
     should->kind = kind;
     should->start = kind->paused ? kind->paused_at : ops->read;
@@ -393,7 +393,7 @@ expected_deadline(const struct loop_ops *ops, const struct should *should)
     if (!should->running || kind == NULL || !kind->paused) {
         return should->running ? should->deadline : LAWN_NEVER;
     }
-    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, NULL);
+    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, ops->many);
     uint64_t pause = ops->read - kind->paused_at;
     uint64_t start = should->start + (pause < room ? pause : room);
     return rounded(ops, later(start, kind->ttl));
@@ -636,6 +636,31 @@ check_fire(struct loop_ops *ops, const struct should *should)
 }
 
 static void
+fire_in_class(struct loop_ops *ops, struct should *should, uint64_t late)
+{
+    struct kind *kind = should->kind;
+
+    kind->fires++;
+    kind->late_max = late > kind->late_max ? late : kind->late_max;
+    if (should->mode != LOOP_OPS_ONCE) {
+        enter(ops, should, kind);
+    }
+}
+
+/* Adds the duration of a callback to its class, if it was not replaced. */
+static void
+add_time(struct loop_ops *ops, uint64_t time)
+{
+    struct kind *kind = ops->firing;
+
+    if (kind != NULL) {
+        kind->time += time;
+        kind->time_max = time > kind->time_max ? time : kind->time_max;
+    }
+    ops->firing = NULL;
+}
+
+static void
 loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct loop_ops *ops = (struct loop_ops *)timer->arg;
@@ -661,13 +686,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     }
     ops->firing = should->kind;
     if (should->kind != NULL) {
-        struct kind *kind = should->kind;
-
-        kind->fires++;
-        kind->late_max = late > kind->late_max ? late : kind->late_max;
-        if (should->mode != LOOP_OPS_ONCE) {
-            enter(ops, should, kind);
-        }
+        fire_in_class(ops, should, late);
     }
     ops->late_most = late > ops->late_most ? late : ops->late_most;
     should->turn = ops->turn;
@@ -701,14 +720,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
             should->deadline = rounded(ops, later(ops->read, should->period));
         }
     }
-    if (ops->firing != NULL) {
-        uint64_t time = ops->read - begin;
-
-        ops->firing->time += time;
-        ops->firing->time_max =
-            time > ops->firing->time_max ? time : ops->firing->time_max;
-        ops->firing = NULL;
-    }
+    add_time(ops, ops->read - begin);
 }
 
 /* After a turn: timers that are catching up are due in the next turn, wherever
