@@ -611,18 +611,16 @@ mow_all(struct lawn_mowing *mowing)
 {
     const struct lawn *lawn = mowing->lawn;
     uint64_t bound = lawn->bound;
-    uint64_t until = 0;
+    uint64_t until = mowing->until;
 
     do {
-        until = mowing->until;
-        if (LAWN_UNLIKELY(lawn->classes.next <= until)) {
+        if (LAWN_UNLIKELY(lawn->classes.next <= mowing->until)) {
             until = lawn__classes_mow(mowing, bound);
             mowing->complete = false;
         }
         bound = mow_until(mowing, until);
-    } while (LAWN_UNLIKELY(until < mowing->until ||
-                           lawn->classes.next <= mowing->until) &&
-             mowing->complete);
+        until = mowing->until;
+    } while (LAWN_UNLIKELY(lawn->classes.next <= until) && mowing->complete);
     return bound;
 }
 

@@ -72,28 +72,6 @@ TEST(a_mow_to_an_earlier_time_fires_only_timers_due_by_then)
     yard_end(&y);
 }
 
-static void
-pause_0(struct yard *y, struct post *post)
-{
-    (void)post;
-    lawn_class_pause(y->cls[0]);
-}
-
-/* [P2] */
-TEST(a_mow_continues_after_a_callback_paused_the_class_that_was_due_next)
-{
-    struct yard y;
-
-    yard_begin(&y, 0, 50, 20, 30);
-    y.act = pause_0;
-    start_in(&y, 0, 0);
-    start_alone(&y, 1, 10);
-    start_alone(&y, 2, 100);
-    CHECK_EQ(mow_yard(&y, 200), 2);
-    CHECK_FIRES(&y, 1, 2);
-    yard_end(&y);
-}
-
 TEST(a_class_whose_first_timer_was_stopped_costs_one_correction)
 {
     struct yard y;
