@@ -67,6 +67,20 @@ sift_down(const struct lawn_classes *classes, struct lawn_class *cls)
     put(classes, cls, place);
 }
 
+/* Called by callbacks. If a timer of a class is now due before others that a
+ * mow is firing, ends their turn: a mow stops when it has no budget left [P12].
+ */
+static void
+end_turn(const struct lawn *lawn)
+{
+    struct lawn_mowing *mowing = lawn->mowing;
+
+    if (mowing != NULL && lawn->classes.next < mowing->pass) {
+        mowing->held += mowing->left;
+        mowing->left = 0;
+    }
+}
+
 /* Called after a change of the top, and of the resolution. */
 void
 lawn__classes_refresh(struct lawn *lawn)
@@ -80,6 +94,7 @@ lawn__classes_refresh(struct lawn *lawn)
     if (next != classes->next) {
         classes->next = next;
         lawn__set_bound(lawn, lawn->bound);
+        end_turn(lawn);
     }
 }
 
@@ -129,19 +144,20 @@ lawn__class_exact(const struct lawn_class *cls)
     return cls->due == find_time(cls);
 }
 
-/* A start may skip all checks if it only has to append the timer: its start is
- * not before that of the last timer, the class has a time in the heap, and no
- * stamp has to be distinguished from those of detached timers. */
+/* A start may skip all checks if it only has to append the timer: another timer
+ * is running, the class's time in the heap is not after its deadline, the start
+ * is not before that of the last timer, and no stamp has to be distinguished
+ * from those of detached timers. */
 void
 lawn__class_update_plain(struct lawn_class *cls)
 {
     const struct lawn_link *last = lawn__class_last(cls);
 
-    if (cls->due == LAWN_NEVER || cls->detached_count > 0 ||
+    if (last == NULL || cls->due == LAWN_NEVER || cls->detached_count > 0 ||
         lawn__class_at_last_tick(cls->lawn)) {
         cls->plain_from = LAWN_NEVER;
     } else {
-        cls->plain_from = last != NULL ? lawn__class_started(cls, last) : 0;
+        cls->plain_from = lawn__class_started(cls, last);
     }
 }
 

@@ -170,8 +170,8 @@ lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
 {
     struct lawn *lawn = cls->lawn;
     uint64_t until = now < LAWN_LAST ? now : LAWN_LAST;
-    struct lawn_mowing mowing = {lawn,  budget, budget, SIZE_MAX,
-                                 until, false,  fire,   arg};
+    struct lawn_mowing mowing = {lawn,  budget, budget, SIZE_MAX, until,
+                                 false, fire,   arg,    0,        0};
     uint64_t deadline = 0;
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_class_mow inside a callback");

@@ -61,6 +61,9 @@ struct lawn_mowing {
     bool complete;  /* no due timer is left */
     lawn_fire_fn *fire;
     void *arg;
+    uint64_t pass; /* while it fires timers outside of classes: up to this time
+                    * they precede those of classes; otherwise 0 */
+    size_t held;   /* budget that lawn__classes_refresh() took from left */
 };
 
 /* See class.h. */

@@ -604,23 +604,29 @@ limit_work(const struct lawn *lawn, size_t budget)
                : budget * LAWN_MOW_WORK + least;
 }
 
-/* Returns a lower bound of the deadlines of timers outside of classes. A lawn
- * without classes needs one round. */
-static inline uint64_t
-mow_all(struct lawn_mowing *mowing)
+/* Fires timers of classes and others in turn. Each turn ends where the other
+ * kind may have the next deadline. Returns a lower bound of the deadlines of
+ * timers outside of classes. */
+LAWN_NOINLINE static uint64_t
+mow_with_classes(struct lawn_mowing *mowing)
 {
-    const struct lawn *lawn = mowing->lawn;
-    uint64_t bound = lawn->bound;
-    uint64_t until = mowing->until;
+    const struct lawn_classes *classes = &mowing->lawn->classes;
+    uint64_t bound = mowing->lawn->bound;
+    bool more = false;
 
     do {
-        if (LAWN_UNLIKELY(lawn->classes.next <= mowing->until)) {
-            until = lawn__classes_mow(mowing, bound);
-            mowing->complete = false;
-        }
+        uint64_t until = lawn__classes_mow(mowing, bound);
+
+        mowing->complete = false;
+        mowing->pass = until;
         bound = mow_until(mowing, until);
-        until = mowing->until;
-    } while (LAWN_UNLIKELY(lawn->classes.next <= until) && mowing->complete);
+        mowing->pass = 0;
+        more = mowing->held > 0 ||
+               (mowing->complete &&
+                (until < mowing->until || classes->next <= mowing->until));
+        mowing->left += mowing->held;
+        mowing->held = 0;
+    } while (more);
     return bound;
 }
 
@@ -630,8 +636,8 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
 {
     uint64_t until = now < LAWN_LAST ? now : LAWN_LAST;
     size_t work = limit_work(lawn, budget);
-    struct lawn_mowing mowing = {lawn,  budget, budget, work,
-                                 until, false,  fire,   arg};
+    struct lawn_mowing mowing = {lawn,  budget, budget, work, until,
+                                 false, fire,   arg,    0,    0};
 
     LAWN_ASSERT(lawn->mowing == NULL, "[P10] lawn_mow inside a callback");
     if (lawn->mowing != NULL) {
@@ -647,13 +653,16 @@ mow_slow(struct lawn *lawn, uint64_t now, size_t budget, lawn_fire_fn *fire,
     LAWN_PROBES_MOW(lawn, now, budget);
     lawn->mowing = &mowing;
     lawn->wake = 0; /* so that a mow inside a callback is noticed [P10] */
+    uint64_t bound = 0;
     if (LAWN_UNLIKELY(lawn->classes.count > 0)) {
         if (until == LAWN_LAST) {
             lawn__classes_enter_last_tick(lawn);
         }
         lawn__classes_fire_shares(&mowing);
+        bound = mow_with_classes(&mowing);
+    } else {
+        bound = mow_until(&mowing, until);
     }
-    uint64_t bound = mow_all(&mowing);
     lawn->mowing = NULL;
     lawn__set_bound(lawn, bound);
     if (LAWN_UNLIKELY(until == LAWN_LAST)) {
@@ -674,8 +683,9 @@ lawn_halt(struct lawn *lawn)
     struct lawn_mowing *mowing = lawn->mowing;
 
     if (mowing != NULL) {
-        mowing->budget -= mowing->left;
+        mowing->budget -= mowing->left + mowing->held;
         mowing->left = 0;
+        mowing->held = 0;
     }
 }
 

@@ -139,6 +139,24 @@ TEST(a_freed_class_leaves_the_others_in_order)
     lawn_free(lawn);
 }
 
+TEST(a_class_from_another_part_of_the_heap_takes_the_place_of_a_freed_one)
+{
+    static const uint64_t ttls[] = {1, 100, 2, 101, 102, 3, 4};
+    struct lawn_options options = {.classes = COUNT(ttls)};
+    struct lawn *lawn = lawn_new(&options);
+    struct lawn_class *cls[COUNT(ttls)];
+    struct lawn_timer timers[COUNT(ttls)] = {0};
+
+    for (unsigned i = 0; i < COUNT(ttls); i++) {
+        cls[i] = lawn_class_new(lawn, ttls[i], NULL);
+        lawn_class_start(cls[i], &timers[i]);
+    }
+    CHECK(lawn_class_stop(cls[3], &timers[3]));
+    CHECK(lawn_class_free(cls[3]));
+    CHECK(lawn_check(lawn, stdout));
+    lawn_free(lawn);
+}
+
 TEST(a_class_timer_fires_at_its_deadline_and_not_before)
 {
     struct yard y;

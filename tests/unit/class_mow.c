@@ -181,11 +181,61 @@ TEST(a_callback_may_change_all_classes)
 }
 
 static void
-advance_and_lower(struct yard *y, struct post *post)
+lower_ttl(struct yard *y, struct post *post)
 {
     if (post->id == 8) {
         lawn_class_set_ttl(y->cls[1], 1);
     }
+}
+
+static void
+lower_ttl_and_halt(struct yard *y, struct post *post)
+{
+    lower_ttl(y, post);
+    lawn_halt(y->lawn);
+}
+
+static void
+pause_class(struct yard *y, struct post *post)
+{
+    if (post->id == 8) {
+        lawn_class_pause(y->cls[1]);
+    }
+}
+
+TEST(timers_that_a_callback_makes_due_earlier_fire_before_later_ones)
+{
+    struct yard y;
+
+    yard_begin(&y, 0, 10, 60, 12);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 55);
+    y.act = lower_ttl;
+    CHECK_EQ(mow_budget(&y, 100, 3), 3);
+    CHECK_FIRES(&y, 8, 3, 9);
+    lawn_class_set_ttl(y.cls[1], 60);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 55);
+    y.act = lower_ttl_and_halt;
+    CHECK_EQ(mow_yard(&y, 200), 1);
+    CHECK_FIRES(&y, 8);
+    yard_end(&y);
+}
+
+TEST(a_mow_continues_after_a_callback_has_paused_the_class_due_next)
+{
+    struct yard y;
+
+    yard_begin(&y, 0, 10, 60, 12);
+    start_in(&y, 3, 1);
+    start_alone(&y, 8, 50);
+    start_alone(&y, 9, 70);
+    y.act = pause_class;
+    CHECK_EQ(mow_yard(&y, 100), 2);
+    CHECK_FIRES(&y, 8, 9);
+    yard_end(&y);
 }
 
 TEST(timers_that_another_timer_makes_due_fire_in_the_same_mow)
@@ -195,7 +245,7 @@ TEST(timers_that_another_timer_makes_due_fire_in_the_same_mow)
     yard_begin(&y, 0, 10, 1000, 12);
     start_in(&y, 3, 1);
     start_alone(&y, 8, 50);
-    y.act = advance_and_lower;
+    y.act = lower_ttl;
     CHECK_EQ(mow_yard(&y, 50), 2);
     CHECK_FIRES(&y, 8, 3);
     yard_end(&y);
@@ -300,6 +350,31 @@ TEST(a_class_timer_started_at_the_last_tick_in_a_callback_fires_in_the_next_mow)
     y.act = NULL;
     CHECK_EQ(mow_yard(&y, LAST), 5);
     CHECK_EQ(mow_yard(&y, LAST), 0);
+    yard_end(&y);
+}
+
+static void
+ask_at_last_tick(struct yard *y, struct post *post)
+{
+    lawn_class_start(post->cls, &post->timer);
+    CHECK_EQ(lawn_next(y->lawn), LAST);
+    lawn_class_pause(post->cls);
+    CHECK_EQ(lawn_next(y->lawn), LAWN_NEVER);
+    lawn_class_resume(post->cls);
+    CHECK_EQ(lawn_next_exact(y->lawn), LAST);
+}
+
+TEST(lawn_next_sees_a_class_timer_that_was_started_at_the_last_tick)
+{
+    struct yard y;
+
+    yard_begin(&y, LAST, 1, 1, 1);
+    start_in(&y, 0, 0);
+    y.act = ask_at_last_tick;
+    CHECK_EQ(mow_yard(&y, LAST), 1);
+    CHECK_EQ(lawn_next(y.lawn), LAST);
+    CHECK_EQ(mow_class(&y, 0, LAST, 9), 1);
+    CHECK_EQ(lawn_count(y.lawn), 1);
     yard_end(&y);
 }
 

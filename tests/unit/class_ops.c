@@ -356,6 +356,22 @@ TEST(a_detached_timer_can_be_stopped_or_restarted)
     yard_end(&y);
 }
 
+TEST(a_detached_timer_can_be_restarted_behind_running_ones)
+{
+    struct yard y;
+
+    begin_three(&y, 10);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 3);
+    start_in(&y, 3, 0);
+    start_in(&y, 1, 0);
+    CHECK_EQ(counters(&y, 0).detached, 2);
+    CHECK_EQ(counters(&y, 0).count, 2);
+    CHECK_EQ(lawn_count(y.lawn), 2);
+    CHECK_EQ(mow_yard(&y, 16), 2);
+    CHECK_FIRES(&y, 3, 1);
+    yard_end(&y);
+}
+
 TEST(a_class_may_be_cleared_again_while_timers_are_detached)
 {
     struct yard y;
@@ -379,6 +395,24 @@ TEST(a_class_may_be_cleared_again_while_timers_are_detached)
         CHECK(lawn_class_take(y.cls[0]) == &y.post[20 + round].timer);
     }
     CHECK(lawn_class_take(y.cls[0]) == NULL);
+    yard_end(&y);
+}
+
+TEST(a_class_whose_last_detached_timer_was_taken_fires_in_time)
+{
+    struct yard y;
+
+    begin_three(&y, 10);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 3);
+    start_in(&y, 3, 0);
+    lawn_class_postpone(y.cls[0], 100);
+    CHECK(stop_post(&y, 3));
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK(lawn_class_take(y.cls[0]) == &y.post[i].timer);
+    }
+    start_in(&y, 4, 0);
+    CHECK_EQ(mow_yard(&y, 16), 1);
+    CHECK_FIRES(&y, 4);
     yard_end(&y);
 }
 

@@ -2,7 +2,7 @@
  * internal.h. Times are arbitrary 64-bit numbers; no timers are needed.
  *
  * @flags -DNDEBUG --unwind 18
- * @sources src/core/index.c src/core/blades.c
+ * @sources src/core/index.c src/core/blades.c src/core/class_heap.c
  * @without --unsigned-overflow-check: counters count up to 0 by wrapping; sums
  *     in 128 bits check that times do not wrap
  * @without --conversion-check: the same, and hashes
@@ -61,6 +61,7 @@ proof_any_lawn(void)
     lawn.index.base = nondet_u64();
     ASSUME(lawn.index.base <= lawn.now && lawn.now <= LAWN_LAST);
     lawn.index.count = nondet_u32();
+    lawn.classes.next = LAWN_NEVER; /* no classes */
     lawn.index.prepare = nondet_u64();
     lawn.settled = nondet_u64();
     lawn.resolution = nondet_bool() ? 1 : 8;

@@ -29,8 +29,8 @@
  * slot. The counters of stops and fires are at most 255, and lawn->starts
  * reaches 0 after at most 256 starts. With the flag FIRES, only the number of
  * fires is unknown; with STOPS, only that of stops, which is any 64-bit number.
- * Fixed here: resolution 1, no stripes, few timers (so nothing is prefetched),
- * release build (so links have no keys).
+ * Fixed here: resolution 1, no classes, no stripes, few timers (so nothing is
+ * prefetched), release build (so links have no keys).
  *
  * Two functions are replaced. The number of slots is a constant, since this
  * index is smaller than any that can be made. The hash of every TTL selects the
@@ -61,6 +61,8 @@
 
 #include <blades.c>
 #include <check.c>
+#include <class_heap.c>
+#include <class_mow.c>
 #include <lawn.c>
 #include <mow.c>
 #include <next.c>
@@ -251,6 +253,7 @@ static void
 proof_any_clock(uint64_t now)
 {
     lawn.resolution = 1;
+    lawn.classes.next = LAWN_NEVER;
     proof_any_tuning(&lawn);
     lawn.tuning.many = false;
     lawn__move_clock(&lawn, now);
