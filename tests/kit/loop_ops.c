@@ -77,7 +77,6 @@ struct loop_ops {
     uint64_t fired;   /* fires in the turn */
     uint64_t behinds; /* fired timers that are overdue again */
     uint64_t order;   /* deadline of the last fire in the turn */
-    bool changed;     /* deadlines of a class have changed in the turn */
 
     uint64_t fires;
     uint64_t missed;
@@ -549,7 +548,7 @@ act_on_kind(struct loop_ops *ops, uint32_t which)
         return;
     }
     update_kind(ops, kind);
-    ops->changed = true;
+    ops->order = 0; /* deadlines have changed [P12] */
 }
 
 static uint32_t
@@ -623,7 +622,7 @@ check_fire(struct loop_ops *ops, const struct should *should)
         script_fail(script, "[L1] early");
     } else if (should->turn == ops->turn) {
         script_fail(script, "[P6] started in this turn");
-    } else if (should->deadline < ops->order && !ops->changed) {
+    } else if (should->deadline < ops->order) {
         script_fail(script, "[P4] out of order");
     } else if (ops->fired >= ops->budget) {
         script_fail(script, "[L3] more timers than the budget");
@@ -778,7 +777,6 @@ do_turn(struct loop_ops *ops, bool woken)
     ops->fired = 0;
     ops->behinds = 0;
     ops->order = 0;
-    ops->changed = false;
     uint64_t next = 0;
     if (woken) {
         ops->armed = LAWN_NEVER;
