@@ -65,16 +65,17 @@
  *
  * PROMISES
  *
- * P1 to P6, P9 and P10 of lawn.h apply. Exceptions for periodic timers: they
- * fire many times per start (P3) and are running while their callback runs
- * (P6); with LAWN_LOOP_CATCH_UP, they may be due after a turn (P2). In
- * addition:
+ * P1 to P6, P9 and P10 of lawn.h and, for classes, P11 to P16 of lawn_class.h
+ * apply. Exceptions for periodic timers: they fire many times per start (P3)
+ * and are running while their callback runs (P6); with LAWN_LOOP_CATCH_UP, they
+ * may be due after a turn (P2). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
  *       lawn_loop_fd()) is set for the earliest deadline or an earlier time.
  *       The loop sets another one only if this wake-up has occurred or is
- *       overdue, or if a timer with an earlier deadline is started.
+ *       overdue, or if a start or an operation on a class results in an
+ *       earlier deadline. Timers of paused classes need no wake-up.
  *   L3  Budget: a turn ends after the callback that used up the budget of
  *       timers or of time. The remaining due timers fire first in the next
  *       turn, for which an immediate wake-up is set.
@@ -93,6 +94,20 @@
  *   L8  Lateness: for each call of a callback, the histogram of
  *       lawn_loop_lateness() contains the time since the timer was due. If
  *       periods were skipped, this is the time since the first of them was due.
+ *   L9  Periods of a class: lawn_loop_every_in() starts the timer again when
+ *       its callback returns, as lawn_loop_start_in() would at that time. So
+ *       the period is the TTL of the class, and operations on the class change
+ *       it.
+ *   L10 Present time: a start in a class, and an operation that changes the
+ *       deadlines of a class, first read the clock. If the earliest deadline
+ *       is then before the wake-up, the wake-up is set to that deadline: at
+ *       once, or in a callback at the end of the turn.
+ *   L11 Time in callbacks: for each class, the loop adds up the durations of
+ *       the callbacks of its timers, and keeps the longest. A duration lasts
+ *       from one reading of the clock, at the start of the turn or after the
+ *       previous callback, to the next one, after this callback.
+ *   L12 Lateness of a class: while a class has a histogram, each call of a
+ *       callback of its timers adds the time since the timer was due.
  *
  * While a LAWN_LOOP_CATCH_UP timer has an overdue period and waits for the next
  * turn [L5], its deadline is replaced by a substitute near lawn_loop_now(). The
@@ -112,6 +127,7 @@
 #define LAWN_LOOP_H
 
 #include <lawn.h>
+#include <lawn_class.h>
 #include <lawn_histogram.h>
 
 #ifdef __cplusplus
@@ -125,6 +141,7 @@ extern "C" {
 #define LAWN_LOOP_SECOND UINT64_C(1000000000)
 
 struct lawn_loop;
+struct lawn_loop_class;
 struct lawn_loop_timer;
 
 /* Callback of a timer. While the callback runs, a timer that fires once is
@@ -170,9 +187,10 @@ enum lawn_loop_clock {
  * previous one. The second argument is the time on the loop's clock at which
  * the host must call lawn_loop_woken(). A time in the past means at once;
  * LAWN_NEVER means that no wake-up is needed. The loop calls this function only
- * if the wake-up must change [L2]: at the end of a turn, by a start outside of
- * a turn, or when the last running timer is stopped. Of the functions of this
- * loop, the callback may call only lawn_loop_now() and lawn_loop_update(). */
+ * if the wake-up must change [L2]: at the end of a turn, by a start or an
+ * operation on a class outside of a turn, or when the last running timer is
+ * stopped. Of the functions of this loop, the callback may call only
+ * lawn_loop_now() and lawn_loop_update(). */
 typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
                               void *context);
 
@@ -180,7 +198,8 @@ typedef void lawn_loop_arm_fn(struct lawn_loop *loop, uint64_t when,
 struct lawn_loop_options {
     /* Options of the loop's lawn. The allocator provides all memory of the
      * loop. lawn.now is ignored. The resolution does not round the periods of a
-     * fixed rate. */
+     * fixed rate. lawn.classes is the maximum number of classes of the loop;
+     * each takes 40 bytes more than in a lawn. */
     struct lawn_options lawn;
 
     /* Limits of a turn: the number of timers (default 1024) and the duration in
@@ -212,7 +231,7 @@ struct lawn_loop_counters {
 
 /* Creates a loop. options may be NULL. Returns NULL and sets errno on failure:
  * ENOMEM if there is not enough memory, EINVAL if clock_id is unknown. O(blades
- * + slots). */
+ * + slots + classes). */
 struct lawn_loop *lawn_loop_new(const struct lawn_loop_options *options);
 
 /* Frees a loop and closes the descriptors that it created. Watched descriptors
@@ -248,29 +267,107 @@ void lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                         uint64_t first, uint64_t period,
                         enum lawn_loop_mode mode);
 
-/* Stops a timer. Returns true if it was running: it does not fire again [L7],
- * and the caller may free its memory. Returns false if it was idle. O(1) in the
- * worst case. */
+/* Stops a timer, also one of a class. Returns true if it was running: it does
+ * not fire again [L7], and the caller may free its memory. Returns false if it
+ * was idle. O(1) in the worst case. */
 bool lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer);
 
 /* lawn_loop_pending() returns true if the timer is running.
- * lawn_loop_deadline() returns its deadline, or LAWN_NEVER if it is idle. O(1).
- */
+ * lawn_loop_deadline() returns its deadline, or LAWN_NEVER if it is idle. If
+ * its class is paused, this is the deadline that the timer would have if the
+ * class were resumed at lawn_loop_now(). O(1). */
 bool lawn_loop_pending(const struct lawn_loop_timer *timer);
 uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
+
+/* CLASSES
+ *
+ * A class is a queue of timers with the same TTL. An operation on the class
+ * applies to all of its running timers at once; see lawn_class.h. A timer that
+ * was started in a class belongs to it until it fires for the last time, is
+ * stopped, or is started by another function or in another class. The start
+ * time of a timer, on which its deadline depends, is the time read by its last
+ * start. */
+
+/* Counters of a class since it was created, and its current state. */
+struct lawn_loop_class_counters {
+    struct lawn_class_counters timers; /* fires: callbacks called */
+    uint64_t time;     /* sum of the durations of its callbacks [L11] */
+    uint64_t time_max; /* duration of the longest callback [L11] */
+};
+
+/* Creates a class. ttl and name are as in lawn_class_new(). Returns NULL if the
+ * loop already has options.lawn.classes classes. O(classes). */
+struct lawn_loop_class *lawn_loop_class_new(struct lawn_loop *loop,
+                                            uint64_t ttl, const char *name);
+
+/* Removes a class, which makes room for another. Returns false, and changes
+ * nothing, if the class has running timers. lawn_loop_free() removes all
+ * classes. O(log classes). */
+bool lawn_loop_class_free(struct lawn_loop_class *cls);
+
+/* Starts a timer in a class, or restarts a running one, so that it fires once:
+ * after the TTL of the class. If the class is paused, the TTL begins with
+ * lawn_loop_class_resume(). O(log classes); O(1) if another timer of the class
+ * is running. Starting the earliest timer may make a system call to set the
+ * wake-up. */
+void lawn_loop_start_in(struct lawn_loop_class *cls,
+                        struct lawn_loop_timer *timer);
+
+/* Like lawn_loop_start_in(), but the timer fires periodically [L9]. The period
+ * counts from the return of the callback. There is no fixed rate in a class,
+ * because its timers fire in the order of their last starts. The cost is that
+ * of lawn_loop_start_in(). */
+void lawn_loop_every_in(struct lawn_loop_class *cls,
+                        struct lawn_loop_timer *timer);
+
+/* Operations on all timers of a class, like lawn_class_set_ttl(),
+ * lawn_class_scale(), lawn_class_postpone(), lawn_class_pause() and
+ * lawn_class_resume(), at the present time [L10]. They may be called in
+ * callbacks; timers that become due then fire in the current turn or a later
+ * one. O(log classes). Each may make a system call to set the wake-up. */
+void lawn_loop_class_set_ttl(struct lawn_loop_class *cls, uint64_t ttl);
+void lawn_loop_class_scale(struct lawn_loop_class *cls, uint32_t numerator,
+                           uint32_t denominator);
+void lawn_loop_class_postpone(struct lawn_loop_class *cls, uint64_t ticks);
+void lawn_loop_class_pause(struct lawn_loop_class *cls);
+void lawn_loop_class_resume(struct lawn_loop_class *cls);
+
+/* Stops all running timers of a class. Unlike after lawn_class_clear(), they
+ * are idle, and the caller may free their memory. Returns the number of timers
+ * stopped. O(timers of the class). */
+uint64_t lawn_loop_class_clear(struct lawn_loop_class *cls);
+
+/* Sets the histogram of how late the timers of a class fire, in ticks of the
+ * clock [L12]. The caller owns it; it may serve several classes. NULL
+ * (default): none. O(1). Before freeing the histogram, set another or free the
+ * class. */
+void lawn_loop_class_set_lateness(struct lawn_loop_class *cls,
+                                  struct lawn_histogram *histogram);
+
+/* Fills *out with the counters and the state of a class. A callback that is
+ * still running is included in timers.fires, but not in time. O(1). */
+void lawn_loop_class_stats(const struct lawn_loop_class *cls,
+                           struct lawn_loop_class_counters *out);
+
+/* Returns the class of the loop's lawn, for lawn_class_set_weight() and
+ * lawn_class_forecast(). O(1). Do not call other functions that change it or
+ * its timers. */
+struct lawn_class *lawn_loop_class_core(const struct lawn_loop_class *cls);
 
 /* TURNS */
 
 /* Reads the clock and fires due timers within the budget. Returns when to run
  * the next turn: the earliest deadline or an earlier time, see lawn_next(); a
- * time in the past if more timers are due; LAWN_NEVER if no timer is running.
- * In a timer's callback it does nothing and returns LAWN_NEVER. The cost is
- * that of lawn_mow() and lawn_next(); the clock is read after each callback. */
+ * time in the past if more timers are due; LAWN_NEVER if no timer is running
+ * outside of paused classes. In a timer's callback it does nothing and returns
+ * LAWN_NEVER. The cost is that of lawn_mow() and lawn_next(); the clock is read
+ * after each callback. */
 uint64_t lawn_loop_turn(struct lawn_loop *loop);
 
 /* For adapters: like lawn_loop_turn(), but always sets a new wake-up if a timer
- * is running. Call it when the wake-up occurred, even if that was too early.
- * Returns the same as lawn_loop_turn(). The cost is the same. */
+ * is running outside of paused classes. Call it when the wake-up occurred, even
+ * if that was too early. Returns the same as lawn_loop_turn(). The cost is the
+ * same. */
 uint64_t lawn_loop_woken(struct lawn_loop *loop);
 
 /* Returns the arm_context of the options. O(1). */
@@ -281,17 +378,19 @@ void *lawn_loop_arm_context(const struct lawn_loop *loop);
 uint64_t lawn_loop_now(const struct lawn_loop *loop);
 uint64_t lawn_loop_update(struct lawn_loop *loop);
 
-/* Returns the exact earliest deadline, or LAWN_NEVER if no timer is running.
- * The cost is that of lawn_next_exact(). */
+/* Returns the exact earliest deadline, or LAWN_NEVER if no timer is running
+ * outside of paused classes. The cost is that of lawn_next_exact(). */
 uint64_t lawn_loop_next(struct lawn_loop *loop);
 
-/* Returns the number of running timers. O(1). */
+/* Returns the number of running timers, including those of classes. O(1). */
 uint64_t lawn_loop_count(const struct lawn_loop *loop);
 
-/* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution() and
- * lawn_each(). O(1). Its timers are the members named timer of struct
- * lawn_loop_timer. Do not start or stop timers on this lawn, and do not mow it.
- */
+/* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution(),
+ * lawn_each(), lawn_class_each() and lawn_dump(). O(1). Its timers are the
+ * members named timer of struct lawn_loop_timer. Do not start or stop timers on
+ * this lawn, do not create or change classes on it, and do not mow it. Since
+ * lawn_set_resolution() changes the deadlines of timers of classes, call
+ * lawn_loop_turn() after it if such timers are running [L2]. */
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
 
 /* Fills *out with the counters. O(1). */
@@ -358,13 +457,14 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
  * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
-/* Runs rounds until lawn_loop_quit() is called or neither a running timer nor a
- * watcher in use remains. A round waits for events, calls the callbacks of up
- * to 64 ready descriptors, then runs a turn. Returns 0 or an error: -EDEADLK in
- * a callback, or an error of lawn_loop_fd(), epoll_create1(2), epoll_ctl(2) or
- * epoll_wait(2). Before an error of epoll_wait(2), callbacks of earlier rounds
- * may have run; before other errors, none has. Blocks while there is nothing to
- * do; each round costs as much as lawn_loop_once(). */
+/* Runs rounds until lawn_loop_quit() is called or neither a watcher in use nor
+ * a running timer outside of paused classes remains. A round waits for events,
+ * calls the callbacks of up to 64 ready descriptors, then runs a turn. Returns
+ * 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd(),
+ * epoll_create1(2), epoll_ctl(2) or epoll_wait(2). Before an error of
+ * epoll_wait(2), callbacks of earlier rounds may have run; before other errors,
+ * none has. Blocks while there is nothing to do; each round costs as much as
+ * lawn_loop_once(). */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If the argument wait is true, waits

@@ -7,7 +7,8 @@
  *
  * A repeating timer is restarted before its callback runs, because the callback
  * may free it. In mode DELAY it is restarted again after the callback, unless
- * it was started or stopped meanwhile [K4].
+ * it was started or stopped meanwhile [K4]. So is a periodic timer of a class;
+ * see loop_class.c.
  */
 #define _GNU_SOURCE /* NOLINT(bugprone-reserved-identifier): CLOCK_BOOTTIME */
 #include "loop.h"
@@ -21,10 +22,6 @@
 #define LAWN_LOOP_BUDGET 1024u
 /* So that lawn_loop_once() can return the number as an int. */
 #define LAWN_LOOP_BUDGET_MAX ((size_t)1 << 30)
-#define LAWN_LOOP_NO_FIRE "[P10] a timer is started without a callback"
-/* Flag in a timer's mode: the timer has not fired yet, and timer->due is its
- * first deadline. */
-#define LAWN_LOOP_FIRST 0x100u
 
 _Static_assert(sizeof(void *) != 8 || sizeof(struct lawn_loop_timer) == 64,
                "a loop timer takes 64 bytes");
@@ -86,6 +83,9 @@ lawn_loop_new(const struct lawn_loop_options *options)
     uint64_t (*clock)(void *) =
         o->clock != NULL ? o->clock : find_clock(o->clock_id);
     struct lawn_options lawn = o->lawn;
+    size_t class_max = lawn.classes < UINT16_MAX ? lawn.classes : UINT16_MAX;
+    size_t size =
+        sizeof(struct lawn_loop) + class_max * sizeof(struct lawn_loop_class);
 
     if (clock == NULL) {
         errno = EINVAL;
@@ -95,12 +95,12 @@ lawn_loop_new(const struct lawn_loop_options *options)
         lawn.alloc = default_alloc;
         lawn.release = default_release;
     }
-    struct lawn_loop *loop = lawn.alloc(sizeof(*loop), lawn.context);
+    struct lawn_loop *loop = lawn.alloc(size, lawn.context);
     if (loop == NULL) {
         errno = ENOMEM;
         return NULL;
     }
-    memset(loop, 0, sizeof(*loop));
+    memset(loop, 0, size);
     lawn.now = clock(o->clock_context);
     loop->lawn = lawn_new(&lawn);
     loop->clock = clock;
@@ -119,6 +119,7 @@ lawn_loop_new(const struct lawn_loop_options *options)
     loop->epoll_fd = -1;
     loop->release = lawn.release;
     loop->context = lawn.context;
+    loop->class_max = class_max;
     if (loop->lawn == NULL) {
         (void)lawn_loop_free(loop);
         errno = ENOMEM;
@@ -169,20 +170,45 @@ move_wakeup_earlier(struct lawn_loop *loop, uint64_t deadline)
     }
 }
 
-static inline void
-forget_timer(struct lawn_loop *loop, const struct lawn_loop_timer *timer)
+/* Cancels the wake-up if no timer is running. */
+static void
+cancel_wakeup(struct lawn_loop *loop)
 {
-    if (loop->current == timer) {
-        loop->current = NULL;
+    if (!loop->turning && loop->armed != LAWN_NEVER &&
+        lawn_count(loop->lawn) == 0) {
+        set_wakeup(loop, LAWN_NEVER);
     }
-    for (unsigned i = 0; i < loop->behinds; i++) {
-        if (loop->behind[i] == timer) {
-            loop->behinds--;
-            memmove(&loop->behind[i], &loop->behind[i + 1],
-                    (loop->behinds - i) * sizeof(loop->behind[i]));
-            break;
-        }
+}
+
+void
+lawn__loop_note_class(struct lawn_loop *loop, uint64_t next)
+{
+    if (!loop->turning) {
+        move_wakeup_earlier(loop, next);
     }
+    cancel_wakeup(loop);
+}
+
+/* A running timer of a class must be stopped before another start. */
+static inline void
+leave_class(struct lawn_loop_timer *timer)
+{
+    if (lawn__loop_in_class(timer)) {
+        LAWN_ASSERT(lawn_pending(&timer->timer),
+                    "[K6] an idle timer is marked as one of a class");
+        timer->mode &= ~LAWN_LOOP_IN_CLASS;
+        (void)lawn_class_stop(lawn__loop_class_of(timer)->core, &timer->timer);
+    }
+}
+
+bool
+lawn__loop_unlink(struct lawn_loop *loop, struct lawn_loop_timer *timer)
+{
+    bool in_class = lawn__loop_in_class(timer);
+
+    lawn__loop_forget(loop, timer);
+    leave_class(timer);
+    return in_class || lawn_stop(loop->lawn, &timer->timer);
 }
 
 /* Called after a timer was started; its deadline is not before `earliest`.
@@ -205,7 +231,8 @@ lawn_loop_start(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 
     LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
     lawn_set_now(loop->lawn, now);
-    forget_timer(loop, timer);
+    lawn__loop_forget(loop, timer);
+    leave_class(timer);
     timer->period = 0;
     lawn_start(loop->lawn, &timer->timer, ttl);
     update_wakeup(loop, timer, lawn__saturating_add(now, ttl));
@@ -216,7 +243,8 @@ lawn_loop_start_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t deadline)
 {
     LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
-    forget_timer(loop, timer);
+    lawn__loop_forget(loop, timer);
+    leave_class(timer);
     timer->period = 0;
     lawn_start_at(loop->lawn, &timer->timer, deadline);
     update_wakeup(loop, timer, lawn__saturating_add(0, deadline));
@@ -238,7 +266,8 @@ lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                    uint64_t first, uint64_t period, enum lawn_loop_mode mode)
 {
     LAWN_ASSERT(timer->fire != NULL, LAWN_LOOP_NO_FIRE);
-    forget_timer(loop, timer);
+    lawn__loop_forget(loop, timer);
+    leave_class(timer);
     timer->period = period > 0 ? period : 1;
     timer->mode = (uint32_t)mode | LAWN_LOOP_FIRST;
     timer->due = lawn__saturating_add(0, first); /* at most the last tick */
@@ -253,13 +282,9 @@ lawn_loop_every_at(struct lawn_loop *loop, struct lawn_loop_timer *timer,
 bool
 lawn_loop_stop(struct lawn_loop *loop, struct lawn_loop_timer *timer)
 {
-    bool stopped = lawn_stop(loop->lawn, &timer->timer);
+    bool stopped = lawn__loop_unlink(loop, timer);
 
-    forget_timer(loop, timer);
-    if (!loop->turning && loop->armed != LAWN_NEVER &&
-        lawn_count(loop->lawn) == 0) {
-        set_wakeup(loop, LAWN_NEVER);
-    }
+    cancel_wakeup(loop);
     return stopped;
 }
 
@@ -272,7 +297,10 @@ lawn_loop_pending(const struct lawn_loop_timer *timer)
 uint64_t
 lawn_loop_deadline(const struct lawn_loop_timer *timer)
 {
-    return lawn_deadline(&timer->timer);
+    return lawn__loop_in_class(timer)
+               ? lawn_class_deadline(lawn__loop_class_of(timer)->core,
+                                     &timer->timer)
+               : lawn_deadline(&timer->timer);
 }
 
 /* Called when a fixed-rate timer fires. It fires for one period or, with SKIP,
@@ -321,6 +349,20 @@ restart_behind(struct lawn_loop *loop)
     loop->behinds = 0;
 }
 
+/* After the callback: its period begins again [L6 L9]. */
+static void
+restart_current(struct lawn_loop *loop)
+{
+    struct lawn_loop_timer *timer = loop->current;
+
+    loop->current = NULL;
+    if (lawn__loop_in_class(timer)) {
+        lawn_class_start(lawn__loop_class_of(timer)->core, &timer->timer);
+    } else {
+        lawn_start(loop->lawn, &timer->timer, timer->period);
+    }
+}
+
 static void
 fire_timer(struct lawn_timer *link, void *arg)
 {
@@ -328,10 +370,14 @@ fire_timer(struct lawn_timer *link, void *arg)
     struct lawn_loop_timer *timer =
         LAWN_CONTAINER(link, struct lawn_loop_timer, timer);
     uint64_t now = lawn_now(loop->lawn);
+    uint64_t begin = now;
     uint64_t due = lawn_last_deadline(link);
 
     timer->missed = 0;
-    if (timer->period == 0) {
+    if (lawn__loop_in_class(timer)) {
+        timer->due = due;
+        lawn__loop_class_prepare(loop, timer, now - due);
+    } else if (timer->period == 0) {
         timer->due = due;
     } else if ((timer->mode & ~LAWN_LOOP_FIRST) == LAWN_LOOP_DELAY) {
         timer->due = due;
@@ -345,8 +391,10 @@ fire_timer(struct lawn_timer *link, void *arg)
     timer->fire(timer, loop);
     now = lawn_loop_update(loop);
     if (loop->current != NULL) {
-        lawn_start(loop->lawn, &loop->current->timer, loop->current->period);
-        loop->current = NULL;
+        restart_current(loop);
+    }
+    if (loop->firing != NULL) {
+        lawn__loop_class_add_time(loop, now - begin);
     }
     if (now >= loop->until) {
         loop->halted = true;
@@ -463,6 +511,8 @@ lawn_loop_check(struct lawn_loop *loop, FILE *out)
         broken = "[K4] a timer is current outside of a turn";
     } else if (loop->behinds > 0 && !loop->turning) {
         broken = "[K5] a timer is behind outside of a turn";
+    } else {
+        broken = lawn__loop_class_check(loop);
     }
     if (broken != NULL && out != NULL) {
         (void)fprintf(out, "lawn_loop_check: %s\n", broken);

@@ -195,6 +195,14 @@ dispatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
     return true;
 }
 
+/* Returns false if a wait would not end, because only timers of paused classes
+ * or none are running [K1]. */
+static bool
+can_wake(const struct lawn_loop *loop)
+{
+    return loop->watches > 0 || loop->armed != LAWN_NEVER;
+}
+
 /* Descriptors precede timers, so that a connection that has just received data
  * is not considered idle. Returns the number of callbacks, or -errno. */
 static int
@@ -203,8 +211,7 @@ run_round(struct lawn_loop *loop, bool wait)
     uint64_t fires = loop->stats.fires;
     int served = 0;
 
-    if (loop->armed <= lawn_now(loop->lawn) ||
-        (loop->watches == 0 && lawn_count(loop->lawn) == 0)) {
+    if (loop->armed <= lawn_now(loop->lawn) || !can_wake(loop)) {
         wait = false;
     }
     if (wait) {
@@ -262,8 +269,7 @@ lawn_loop_run(struct lawn_loop *loop)
         return done;
     }
     loop->running = true;
-    while (done >= 0 && !loop->quit &&
-           (loop->watches > 0 || lawn_count(loop->lawn) > 0)) {
+    while (done >= 0 && !loop->quit && can_wake(loop)) {
         done = run_round(loop, true);
     }
     loop->running = false;

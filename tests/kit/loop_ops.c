@@ -7,6 +7,9 @@
  * The host is the test: it records the wake-up that was set, and checks that
  * each new setting had a reason [L2]. Callbacks read further operations from
  * the case and take time: the clock moves while they run.
+ *
+ * In half of the cases the loop has classes. The expected state of a timer of a
+ * class is the time of its start, to which postponements and pauses are added.
  */
 #include "loop_ops.h"
 
@@ -19,6 +22,8 @@
 #define LOOP_OPS_LAST (LAWN_NEVER - 1)
 #define LOOP_OPS_ONCE 3u /* in addition to the modes */
 #define LOOP_OPS_ACTS 4u /* in a callback, at most */
+#define LOOP_OPS_KINDS 3u
+#define LOOP_OPS_STYLE_KINDS 16u /* bit of the style: the loop has classes */
 
 /* The expected state of a timer. */
 struct should {
@@ -29,6 +34,21 @@ struct should {
     uint64_t deadline; /* expected time of the next fire */
     uint64_t turn;     /* in which it was started */
     bool behind;       /* fired in the current turn, and is overdue again */
+    struct kind *kind; /* NULL: outside of classes */
+    uint64_t start;    /* in a class: its start plus postponements and pauses */
+};
+
+/* The expected state of a class. */
+struct kind {
+    struct lawn_loop_class *cls;
+    uint64_t ttl;
+    bool paused;
+    uint64_t paused_at;
+    uint64_t fires;
+    uint64_t time;
+    uint64_t time_max;
+    uint64_t late_max;
+    struct lawn_histogram late;
 };
 
 struct loop_ops {
@@ -40,6 +60,8 @@ struct loop_ops {
     uint64_t resolution;
     size_t budget;
     uint64_t budget_time; /* 0: none */
+    struct kind *kinds;   /* LOOP_OPS_KINDS, or NULL: no classes */
+    struct kind *firing;  /* of the timer whose callback is running */
 
     uint64_t clock; /* current time of the test's clock */
     uint64_t read;  /* newest time that the loop has read */
@@ -105,6 +127,8 @@ read_clock(struct loop_ops *ops)
     }
 }
 
+static uint64_t earliest(const struct loop_ops *ops);
+
 static void
 loop_ops_arm(struct lawn_loop *loop, uint64_t when, void *context)
 {
@@ -114,7 +138,7 @@ loop_ops_arm(struct lawn_loop *loop, uint64_t when, void *context)
 
     if (ops->calling) {
         script_fail(&ops->script, "[L2] set in a callback");
-    } else if (when == LAWN_NEVER ? !empty
+    } else if (when == LAWN_NEVER ? !empty && earliest(ops) != LAWN_NEVER
                                   : when >= ops->armed && ops->armed > now) {
         script_fail(&ops->script, "[L2] set to %llu although %llu was set",
                     (unsigned long long)when, (unsigned long long)ops->armed);
@@ -137,13 +161,40 @@ earliest(const struct loop_ops *ops)
 }
 
 static void
-look(struct loop_ops *ops)
+look_at_kinds(struct loop_ops *ops)
 {
     struct script *script = &ops->script;
 
+    for (unsigned i = 0; ops->kinds != NULL && i < LOOP_OPS_KINDS; i++) {
+        const struct kind *kind = &ops->kinds[i];
+        struct lawn_loop_class_counters now;
+        uint64_t count = 0;
+
+        for (uint32_t k = 0; k < ops->many; k++) {
+            count += ops->should[k].running && ops->should[k].kind == kind;
+        }
+        lawn_loop_class_stats(kind->cls, &now);
+        script_expect(script, "[P15] count", now.timers.count, count);
+        script_expect(script, "TTL", now.timers.ttl, kind->ttl);
+        script_expect(script, "fires of a class", now.timers.fires,
+                      kind->fires);
+        script_expect(script, "[L11] time", now.time, kind->time);
+        script_expect(script, "[L11] longest", now.time_max, kind->time_max);
+        script_expect(script, "[L12] lateness", kind->late.count, kind->fires);
+        script_expect(script, "[L12] latest", kind->late.max, kind->late_max);
+    }
+}
+
+static void
+look(struct loop_ops *ops)
+{
+    struct script *script = &ops->script;
+    bool asleep = ops->armed == LAWN_NEVER;
+
     script_expect(script, "[P9] now", lawn_loop_now(ops->loop), ops->read);
     script_expect(script, "count", lawn_loop_count(ops->loop), ops->running);
-    if (!ops->turning && (ops->running == 0) != (ops->armed == LAWN_NEVER)) {
+    if (!ops->turning && (ops->running == 0) != asleep &&
+        (!asleep || earliest(ops) != LAWN_NEVER)) {
         script_fail(script, "[L2] %llu timers, set to %llu",
                     (unsigned long long)ops->running,
                     (unsigned long long)ops->armed);
@@ -169,6 +220,7 @@ look(struct loop_ops *ops)
                   ops->fires);
     script_expect(script, "[L8] latest", lawn_loop_lateness(ops->loop)->max,
                   ops->late_most);
+    look_at_kinds(ops);
 }
 
 /* Records that the timer has been started and when it is due. */
@@ -180,6 +232,7 @@ started(struct loop_ops *ops, uint32_t which, unsigned mode, uint64_t deadline)
 
     ops->running += !should->running;
     should->running = true;
+    should->kind = NULL;
     should->mode = mode;
     should->turn = ops->turning ? ops->turn : UINT64_MAX;
     should->behind = false;
@@ -272,6 +325,232 @@ do_stop(struct loop_ops *ops, uint32_t which)
     }
 }
 
+/* Returns the latest start of the running timers of a class, except one. */
+static uint64_t
+latest_start(const struct loop_ops *ops, const struct kind *kind,
+             uint32_t except)
+{
+    uint64_t latest = 0;
+
+    for (uint32_t i = 0; i < ops->many; i++) {
+        const struct should *should = &ops->should[i];
+
+        if (should->running && should->kind == kind && i != except &&
+            should->start > latest) {
+            latest = should->start;
+        }
+    }
+    return latest;
+}
+
+/* Adds ticks to the starts, but to none beyond the last tick. */
+static void
+postpone(struct loop_ops *ops, const struct kind *kind, uint64_t ticks)
+{
+    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, ops->many);
+
+    for (uint32_t i = 0; i < ops->many; i++) {
+        if (ops->should[i].kind == kind) {
+            ops->should[i].start += ticks < room ? ticks : room;
+        }
+    }
+}
+
+/* Computes the deadlines of all timers of a class. */
+static void
+update_kind(struct loop_ops *ops, const struct kind *kind)
+{
+    for (uint32_t i = 0; i < ops->many; i++) {
+        struct should *should = &ops->should[i];
+
+        if (should->running && should->kind == kind) {
+            should->deadline =
+                kind->paused ? LAWN_NEVER
+                             : rounded(ops, later(should->start, kind->ttl));
+        }
+    }
+}
+
+/* Records that a timer has been started in a class. */
+static void
+enter(struct loop_ops *ops, struct should *should, struct kind *kind)
+{
+    uint64_t latest = latest_start(ops, kind, (uint32_t)(should - ops->should));
+
+    should->kind = kind;
+    should->start = kind->paused ? kind->paused_at : ops->read;
+    should->start = should->start > latest ? should->start : latest;
+    update_kind(ops, kind);
+}
+
+/* Returns what lawn_loop_deadline() should return. */
+static uint64_t
+expected_deadline(const struct loop_ops *ops, const struct should *should)
+{
+    const struct kind *kind = should->kind;
+
+    if (!should->running || kind == NULL || !kind->paused) {
+        return should->running ? should->deadline : LAWN_NEVER;
+    }
+    uint64_t room = LOOP_OPS_LAST - latest_start(ops, kind, ops->many);
+    uint64_t pause = ops->read - kind->paused_at;
+    uint64_t start = should->start + (pause < room ? pause : room);
+    return rounded(ops, later(start, kind->ttl));
+}
+
+static void
+do_start_in(struct loop_ops *ops, uint32_t which, struct kind *kind, bool every)
+{
+    struct should *should = &ops->should[which];
+
+    TRACE(&ops->script, "%s %u in %u", every ? "every" : "start", which,
+          (unsigned)(kind - ops->kinds));
+    if (every) {
+        lawn_loop_every_in(kind->cls, &ops->timers[which]);
+    } else {
+        lawn_loop_start_in(kind->cls, &ops->timers[which]);
+    }
+    read_clock(ops);
+    ops->running += !should->running;
+    should->running = true;
+    should->mode = every ? LAWN_LOOP_DELAY : LOOP_OPS_ONCE;
+    should->turn = ops->turning ? ops->turn : UINT64_MAX;
+    should->behind = false;
+    enter(ops, should, kind);
+    script_expect(&ops->script, "deadline in a class",
+                  lawn_loop_deadline(&ops->timers[which]),
+                  expected_deadline(ops, should));
+    if (ops->calling && which == ops->which) {
+        ops->touched = true;
+    }
+}
+
+static void
+do_clear(struct loop_ops *ops, const struct kind *kind)
+{
+    uint64_t cleared = lawn_loop_class_clear(kind->cls);
+    uint64_t count = 0;
+
+    TRACE(&ops->script, "clear %u", (unsigned)(kind - ops->kinds));
+    for (uint32_t i = 0; i < ops->many; i++) {
+        struct should *should = &ops->should[i];
+
+        if (should->running && should->kind == kind) {
+            should->running = false;
+            count++;
+            if (lawn_loop_pending(&ops->timers[i])) {
+                script_fail(&ops->script, "[L7] %u was cleared, and runs", i);
+            }
+        }
+    }
+    ops->running -= count;
+    script_expect(&ops->script, "cleared", cleared, count);
+}
+
+static void
+do_pause(struct loop_ops *ops, struct kind *kind)
+{
+    TRACE(&ops->script, "%s %u", kind->paused ? "resume" : "pause",
+          (unsigned)(kind - ops->kinds));
+    if (kind->paused) {
+        lawn_loop_class_resume(kind->cls);
+        read_clock(ops);
+        postpone(ops, kind, ops->read - kind->paused_at);
+    } else {
+        lawn_loop_class_pause(kind->cls);
+        read_clock(ops);
+        kind->paused_at = ops->read;
+    }
+    kind->paused = !kind->paused;
+}
+
+static void
+open_kind(struct loop_ops *ops, struct kind *kind)
+{
+    uint64_t ttl = script_take_ttl(&ops->script);
+
+    memset(kind, 0, sizeof(*kind));
+    kind->ttl = ttl > 0 ? ttl : 1;
+    kind->cls = lawn_loop_class_new(ops->loop, ttl, "kind");
+    if (kind->cls == NULL) {
+        abort();
+    }
+    lawn_loop_class_set_lateness(kind->cls, &kind->late);
+}
+
+/* A class can be replaced if none of its timers is running. */
+static void
+do_replace(struct loop_ops *ops, struct kind *kind)
+{
+    bool used = false;
+
+    for (uint32_t i = 0; i < ops->many; i++) {
+        used = used || (ops->should[i].running && ops->should[i].kind == kind);
+    }
+    TRACE(&ops->script, "replace %u", (unsigned)(kind - ops->kinds));
+    script_expect(&ops->script, "free", lawn_loop_class_free(kind->cls), !used);
+    if (!used) {
+        open_kind(ops, kind);
+        ops->firing = ops->firing == kind ? NULL : ops->firing;
+    }
+}
+
+static void
+do_set_ttl(struct loop_ops *ops, struct kind *kind)
+{
+    uint64_t ttl = script_take_ttl(&ops->script);
+
+    TRACE(&ops->script, "TTL %u: %llu", (unsigned)(kind - ops->kinds),
+          (unsigned long long)ttl);
+    lawn_loop_class_set_ttl(kind->cls, ttl);
+    kind->ttl = ttl > 0 ? ttl : 1;
+    read_clock(ops);
+}
+
+/* One operation on a class, inside a callback or outside. */
+static void
+act_on_kind(struct loop_ops *ops, uint32_t which)
+{
+    uint8_t byte = script_take(&ops->script);
+    struct kind *kind = &ops->kinds[byte / 16 % LOOP_OPS_KINDS];
+    uint64_t ticks = 0;
+
+    switch (byte % 16) {
+    case 0:
+        do_set_ttl(ops, kind);
+        break;
+    case 1:
+        TRACE(&ops->script, "scale %u", (unsigned)(kind - ops->kinds));
+        lawn_loop_class_scale(kind->cls, 1, 2);
+        kind->ttl = kind->ttl > 1 ? kind->ttl / 2 : 1;
+        read_clock(ops);
+        break;
+    case 2:
+        ticks = script_take_step(&ops->script);
+        TRACE(&ops->script, "postpone %u by %llu",
+              (unsigned)(kind - ops->kinds), (unsigned long long)ticks);
+        lawn_loop_class_postpone(kind->cls, ticks);
+        read_clock(ops);
+        postpone(ops, kind, ticks);
+        break;
+    case 3:
+    case 4:
+        do_pause(ops, kind);
+        break;
+    case 5:
+        do_clear(ops, kind);
+        break;
+    case 6:
+        do_replace(ops, kind);
+        break;
+    default:
+        do_start_in(ops, which, kind, byte % 2 == 0);
+        return;
+    }
+    update_kind(ops, kind);
+    ops->order = 0; /* deadlines have changed [P12] */
+}
+
 static uint32_t
 take_timer(struct loop_ops *ops)
 {
@@ -282,6 +561,10 @@ take_timer(struct loop_ops *ops)
 static void
 act(struct loop_ops *ops, unsigned what, uint32_t which)
 {
+    if (ops->kinds != NULL && script_take(&ops->script) % 2 == 0) {
+        act_on_kind(ops, which);
+        return;
+    }
     switch (what % 6) {
     case 0:
         do_start(ops, which);
@@ -352,6 +635,31 @@ check_fire(struct loop_ops *ops, const struct should *should)
 }
 
 static void
+fire_in_class(struct loop_ops *ops, struct should *should, uint64_t late)
+{
+    struct kind *kind = should->kind;
+
+    kind->fires++;
+    kind->late_max = late > kind->late_max ? late : kind->late_max;
+    if (should->mode != LOOP_OPS_ONCE) {
+        enter(ops, should, kind);
+    }
+}
+
+/* Adds the duration of a callback to its class, if it was not replaced. */
+static void
+add_time(struct loop_ops *ops, uint64_t time)
+{
+    struct kind *kind = ops->firing;
+
+    if (kind != NULL) {
+        kind->time += time;
+        kind->time_max = time > kind->time_max ? time : kind->time_max;
+    }
+    ops->firing = NULL;
+}
+
+static void
 loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
 {
     struct loop_ops *ops = (struct loop_ops *)timer->arg;
@@ -359,6 +667,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     struct should *should = &ops->should[which];
     struct script *script = &ops->script;
     uint64_t late = ops->read - should->deadline;
+    uint64_t begin = ops->read;
 
     TRACE(script, "%u fires", which);
     check_fire(ops, should);
@@ -374,6 +683,10 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
         script_expect(script, "missed", timer->missed, 0);
         should->deadline = rounded(ops, later(ops->read, should->period));
     }
+    ops->firing = should->kind;
+    if (should->kind != NULL) {
+        fire_in_class(ops, should, late);
+    }
     ops->late_most = late > ops->late_most ? late : ops->late_most;
     should->turn = ops->turn;
     should->running = should->mode != LOOP_OPS_ONCE;
@@ -381,7 +694,7 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     script_expect(script, "[P6] pending", lawn_loop_pending(timer),
                   should->running);
     script_expect(script, "deadline in the callback", lawn_loop_deadline(timer),
-                  should->running ? should->deadline : LAWN_NEVER);
+                  expected_deadline(ops, should));
     ops->calling = true;
     ops->touched = false;
     ops->which = which;
@@ -400,8 +713,13 @@ loop_ops_fire(struct lawn_loop_timer *timer, struct lawn_loop *loop)
     ops->calling = false;
     read_clock(ops);
     if (!ops->touched && should->running && should->mode == LAWN_LOOP_DELAY) {
-        should->deadline = rounded(ops, later(ops->read, should->period));
+        if (should->kind != NULL) {
+            enter(ops, should, should->kind);
+        } else {
+            should->deadline = rounded(ops, later(ops->read, should->period));
+        }
     }
+    add_time(ops, ops->read - begin);
 }
 
 /* After a turn: timers that are catching up are due in the next turn, wherever
@@ -485,6 +803,7 @@ open_loop(struct loop_ops *ops)
     options.lawn.alloc = config->alloc;
     options.lawn.release = config->release;
     options.lawn.context = config->context;
+    options.lawn.classes = ops->kinds != NULL ? LOOP_OPS_KINDS : 0;
     options.budget = script_take_budget(&ops->script);
     uint8_t byte = script_take(&ops->script);
     options.budget_time = byte < 128 ? 0 : byte % 32u;
@@ -512,6 +831,9 @@ open_loop(struct loop_ops *ops)
     for (uint32_t i = 0; i < ops->many; i++) {
         ops->timers[i].fire = loop_ops_fire;
         ops->timers[i].arg = ops;
+    }
+    for (unsigned i = 0; ops->kinds != NULL && i < LOOP_OPS_KINDS; i++) {
+        open_kind(ops, &ops->kinds[i]);
     }
     return true;
 }
@@ -573,6 +895,12 @@ run_out(struct loop_ops *ops)
             do_stop(ops, i);
         }
     }
+    for (unsigned i = 0; ops->kinds != NULL && i < LOOP_OPS_KINDS; i++) {
+        if (ops->kinds[i].paused) {
+            do_pause(ops, &ops->kinds[i]);
+            update_kind(ops, &ops->kinds[i]);
+        }
+    }
     ops->clock = LAWN_NEVER;
     for (uint32_t i = 0;
          i <= ops->many && ops->running > 0 && !ops->script.failed; i++) {
@@ -595,7 +923,11 @@ loop_ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     ops.many = config->timers != 0 ? config->timers : many[byte % 4];
     ops.timers = calloc(ops.many, sizeof(*ops.timers));
     ops.should = calloc(ops.many, sizeof(*ops.should));
-    if (ops.timers == NULL || ops.should == NULL) {
+    if ((byte & LOOP_OPS_STYLE_KINDS) != 0) {
+        ops.kinds = calloc(LOOP_OPS_KINDS, sizeof(*ops.kinds));
+    }
+    if (ops.timers == NULL || ops.should == NULL ||
+        ((byte & LOOP_OPS_STYLE_KINDS) != 0 && ops.kinds == NULL)) {
         abort();
     }
     if (open_loop(&ops)) {
@@ -610,5 +942,6 @@ loop_ops_run(const struct ops_config *config, const uint8_t *bytes, size_t size,
     lawn_loop_free(ops.loop);
     free(ops.timers);
     free(ops.should);
+    free(ops.kinds);
     return !ops.script.failed;
 }

@@ -57,6 +57,39 @@ TEST(a_check_of_a_loop_reports_each_broken_invariant)
     bench_end(&bench);
 }
 
+TEST(a_check_of_a_loop_reports_each_broken_invariant_of_its_classes)
+{
+    struct lawn_loop_options options = {.lawn.classes = 2};
+    struct bench bench;
+
+    bench_begin(&bench, &options);
+    struct lawn_loop *loop = bench.loop;
+    struct lawn_loop_class *cls = lawn_loop_class_new(loop, 100, "one");
+    CHECK(cls != NULL && lawn_loop_check(loop, stdout));
+    lawn_class_start(cls->core, &bench.timer[0].timer);
+    CHECK_EQ(lawn_class_clear(cls->core), 1);
+    check_names(&bench, "[K6]");
+    CHECK(lawn_class_take(cls->core) != NULL);
+    struct lawn_class *core = lawn_class_new(loop->lawn, 100, "two");
+    check_names(&bench, "[K7]");
+    CHECK(lawn_class_free(core));
+    loop->classes[1] = *cls;
+    check_names(&bench, "[K7]");
+    loop->classes[1].core = NULL;
+    cls->time = 1;
+    check_names(&bench, "[K8] the time in callbacks of a class is wrong");
+    cls->time = 0;
+    lawn_loop_start_in(cls, &bench.timer[0]);
+    (void)turn_at(&bench, 1100);
+    cls->time_max = 1;
+    check_names(&bench, "[K8] the time in callbacks of a class is wrong");
+    cls->time_max = 0;
+    loop->firing = cls;
+    check_names(&bench, "[K8] a class fires outside of a turn");
+    loop->firing = NULL;
+    bench_end(&bench);
+}
+
 /* Stopped timers leave empty slots in the index. If no timer is running, the
  * loop does not examine them. After the next start they are too many for one
  * call of lawn_next(), which then returns a time before the deadline. */
