@@ -402,6 +402,24 @@ fire_timer(struct lawn_timer *link, void *arg)
     }
 }
 
+/* Returns whether a turn that ends now has to set the wake-up again [L2]: if it
+ * has occurred, if the timerfd must become unreadable, or if none is set.
+ * Otherwise the wake-up that is set is not too late [K1], although next, which
+ * may be before the earliest deadline, may be earlier. Exception: a change of
+ * the resolution may have moved the deadlines of classes. */
+static bool
+must_set_wakeup(const struct lawn_loop *loop, uint64_t now, uint64_t next)
+{
+    if (loop->armed <= now || loop->set <= now) {
+        return true;
+    }
+    if (loop->armed == LAWN_NEVER) {
+        return next != LAWN_NEVER;
+    }
+    return loop->class_max > 0 && next < loop->armed &&
+           lawn_next_exact(loop->lawn) < loop->armed;
+}
+
 uint64_t
 lawn_loop_turn(struct lawn_loop *loop)
 {
@@ -426,12 +444,7 @@ lawn_loop_turn(struct lawn_loop *loop)
         (loop->halted || full) && lawn_next(loop->lawn) <= now;
     restart_behind(loop);
     uint64_t next = lawn_next(loop->lawn);
-    /* Set the wake-up again if it has occurred, if the timerfd must become
-     * unreadable, or if none is set [L2]. Otherwise the wake-up that is set
-     * stays, even if next is earlier: it is not too late [K1], and next may be
-     * before the earliest deadline. */
-    if (loop->armed <= now || loop->set <= now ||
-        (loop->armed == LAWN_NEVER && next != LAWN_NEVER)) {
+    if (must_set_wakeup(loop, now, next)) {
         set_wakeup(loop, next);
     }
     return next;
