@@ -514,6 +514,7 @@ few_prepare(void)
     struct lawn_mowing mowing = make_mow(1, WORK);
 
     proof_any_lawn(any_now());
+    lawn.index.prepare = 0; /* no early limit, as in few.h */
     uint64_t count = lawn_count(&lawn);
     uint64_t moved = lawn.index.moved;
     uint64_t base = lawn.index.base;
