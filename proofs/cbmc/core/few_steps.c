@@ -575,6 +575,7 @@ few_work(void)
 
     remember();
     begin_mow(&mowing);
+    mowing.until = now;
     mow_until(&mowing, now);
     lawn.mowing = NULL;
     unsigned due = fired_by(now, false);
