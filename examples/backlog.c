@@ -2,11 +2,12 @@
  * expire.
  *
  * The sessions began at the same time, so all are due at once. A round of the
- * server may fire 500 timers and takes 10 ms: the backlog takes two seconds.
+ * server takes 10 ms and fires at most 500 timers, so the backlog takes two
+ * seconds.
  * Timers fire in the order of their deadlines, so a health check that becomes
  * due meanwhile would wait for all sessions. A weight gives the health checks a
- * share of each round. The program runs without it, then with it. The clock is
- * simulated, in milliseconds.
+ * share of each round. The program runs without a weight, then with a
+ * weight. The clock is simulated, in milliseconds.
  */
 #include <lawn_class.h>
 

@@ -5,8 +5,8 @@
  * have been silent for longest are then due, and the next mow closes them. When
  * enough memory is free again, the timeout is doubled until it is normal.
  *
- * Each client sends one request and then keeps its connection. Five others send
- * a packet every five seconds. The clock is simulated, in seconds.
+ * Most clients send one request and then keep their connections open. Five busy
+ * clients send a packet every five seconds. The clock is simulated, in seconds.
  */
 #include <lawn_class.h>
 

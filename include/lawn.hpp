@@ -43,9 +43,10 @@
  *
  * CLASSES
  *
- * A timer_class is a class of lawn_class.h, which applies operations to all of
- * its timers at once. Its timers are class_timers, which take 8 bytes more. The
- * callback of a class_timer<F> may take an any_class_timer &.
+ * A timer_class is a handle of a class of lawn_class.h. An operation on it
+ * applies to all timers of the class at once. These timers are class_timers;
+ * each takes 8 bytes more than a timer. The callback of a class_timer<F> may
+ * take an any_class_timer &.
  *
  *     options.classes = 1;
  *     lawnpp::timer_class idle(lawn, 60000, "idle");
@@ -215,8 +216,9 @@ private:
     F call_;
 };
 
-/* A handle of a class, which can be copied; the class is part of the lawn. The
- * functions are those of lawn_class.h. To call others, pass them get(). */
+/* A handle of a class, which can be copied; the class is part of the lawn. Its
+ * functions are like those of lawn_class.h. To call functions of lawn_class.h
+ * that it lacks, pass them get(). */
 class timer_class
 {
 public:
@@ -265,7 +267,8 @@ public:
     {
         return any_timer::pending() && lawn_class_stop(class_, &timer_);
     }
-    /* Returns false also for a timer that timer_class::clear() stopped. */
+    /* Returns true if the timer is running. A timer that timer_class::clear()
+     * stopped is not running. */
     bool pending() const noexcept { return deadline() != LAWN_NEVER; }
     uint64_t deadline() const noexcept
     {

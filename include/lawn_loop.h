@@ -65,10 +65,12 @@
  *
  * PROMISES
  *
- * P1 to P6, P9 and P10 of lawn.h and, for classes, P11 to P16 of lawn_class.h
- * apply. Exceptions for periodic timers: they fire many times per start (P3)
- * and are running while their callback runs (P6); with LAWN_LOOP_CATCH_UP, they
- * may be due after a turn (P2). In addition:
+ * P1 to P6, P9 and P10 of lawn.h apply. P11 to P16 of lawn_class.h apply to the
+ * classes of a loop, except that lawn_loop_class_new() takes O(classes) and
+ * lawn_loop_class_clear() takes O(timers of the class) (P14). Exceptions for
+ * periodic timers: they fire many times per start (P3) and are running while
+ * their callback runs (P6); with LAWN_LOOP_CATCH_UP, they may be due after a
+ * turn (P2). In addition:
  *   L1  Never early: a callback runs only if the loop has read the clock after
  *       the start of the timer, and the time read was >= the deadline.
  *   L2  Wake-up: while timers are running, a wake-up (of the host or of
@@ -94,20 +96,23 @@
  *   L8  Lateness: for each call of a callback, the histogram of
  *       lawn_loop_lateness() contains the time since the timer was due. If
  *       periods were skipped, this is the time since the first of them was due.
- *   L9  Periods of a class: lawn_loop_every_in() starts the timer again when
- *       its callback returns, as lawn_loop_start_in() would at that time. So
- *       the period is the TTL of the class, and operations on the class change
- *       it.
+ *   L9  Periods of a class: after lawn_loop_every_in(), each return of the
+ *       timer's callback starts the timer again, like a call of
+ *       lawn_loop_start_in() at that time. So the period is the TTL of the
+ *       class, and operations on the class change it.
  *   L10 Present time: a start in a class, and an operation that changes the
- *       deadlines of a class, first read the clock. If the earliest deadline
- *       is then before the wake-up, the wake-up is set to that deadline: at
- *       once, or in a callback at the end of the turn.
+ *       deadlines of a class, first read the clock. If the earliest deadline is
+ *       now before the wake-up, the wake-up is moved to that deadline. This
+ *       happens at once, or, if a callback made the call, at the end of the
+ *       turn.
  *   L11 Time in callbacks: for each class, the loop adds up the durations of
- *       the callbacks of its timers, and keeps the longest. A duration lasts
- *       from one reading of the clock, at the start of the turn or after the
- *       previous callback, to the next one, after this callback.
- *   L12 Lateness of a class: while a class has a histogram, each call of a
- *       callback of its timers adds the time since the timer was due.
+ *       the callbacks of its timers, and keeps the longest. A duration is the
+ *       difference of two readings of the clock. The first one is made at the
+ *       start of the turn or after the previous callback, the second one after
+ *       this callback.
+ *   L12 Lateness of a class: while a class has a histogram, the loop adds an
+ *       entry to it for each callback of a timer of the class: the time since
+ *       the timer was due.
  *
  * While a LAWN_LOOP_CATCH_UP timer has an overdue period and waits for the next
  * turn [L5], its deadline is replaced by a substitute near lawn_loop_now(). The
@@ -283,10 +288,10 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
  *
  * A class is a queue of timers with the same TTL. An operation on the class
  * applies to all of its running timers at once; see lawn_class.h. A timer that
- * was started in a class belongs to it until it fires for the last time, is
- * stopped, or is started by another function or in another class. The start
- * time of a timer, on which its deadline depends, is the time read by its last
- * start. */
+ * was started in a class belongs to it until it fires for the last time or is
+ * stopped. A start in another class, or by a function for timers outside of
+ * classes, also removes it from the class. The TTL counts from the time that
+ * the last start read from the clock. */
 
 /* Counters of a class since it was created, and its current state. */
 struct lawn_loop_class_counters {
@@ -306,7 +311,7 @@ struct lawn_loop_class *lawn_loop_class_new(struct lawn_loop *loop,
 bool lawn_loop_class_free(struct lawn_loop_class *cls);
 
 /* Starts a timer in a class, or restarts a running one, so that it fires once:
- * after the TTL of the class. If the class is paused, the TTL begins with
+ * after the TTL of the class. If the class is paused, the TTL counts from
  * lawn_loop_class_resume(). O(log classes); O(1) if another timer of the class
  * is running. Starting the earliest timer may make a system call to set the
  * wake-up. */
@@ -323,8 +328,9 @@ void lawn_loop_every_in(struct lawn_loop_class *cls,
 /* Operations on all timers of a class, like lawn_class_set_ttl(),
  * lawn_class_scale(), lawn_class_postpone(), lawn_class_pause() and
  * lawn_class_resume(), at the present time [L10]. They may be called in
- * callbacks; timers that become due then fire in the current turn or a later
- * one. O(log classes). Each may make a system call to set the wake-up. */
+ * callbacks. Timers that become due by such a call fire in the current turn or
+ * in a later one. O(log classes). Each may make a system call to set the
+ * wake-up. */
 void lawn_loop_class_set_ttl(struct lawn_loop_class *cls, uint64_t ttl);
 void lawn_loop_class_scale(struct lawn_loop_class *cls, uint32_t numerator,
                            uint32_t denominator);
@@ -332,15 +338,15 @@ void lawn_loop_class_postpone(struct lawn_loop_class *cls, uint64_t ticks);
 void lawn_loop_class_pause(struct lawn_loop_class *cls);
 void lawn_loop_class_resume(struct lawn_loop_class *cls);
 
-/* Stops all running timers of a class. Unlike after lawn_class_clear(), they
- * are idle, and the caller may free their memory. Returns the number of timers
- * stopped. O(timers of the class). */
+/* Stops all running timers of a class. They become idle, and the caller may
+ * free their memory. This differs from lawn_class_clear(), which detaches them.
+ * Returns the number of timers stopped. O(timers of the class). */
 uint64_t lawn_loop_class_clear(struct lawn_loop_class *cls);
 
 /* Sets the histogram of how late the timers of a class fire, in ticks of the
- * clock [L12]. The caller owns it; it may serve several classes. NULL
- * (default): none. O(1). Before freeing the histogram, set another or free the
- * class. */
+ * clock [L12]. The caller owns the histogram and may use it for several
+ * classes. By default, or if histogram is NULL, the class has none. O(1).
+ * Before freeing the histogram, set another one or NULL, or free the class. */
 void lawn_loop_class_set_lateness(struct lawn_loop_class *cls,
                                   struct lawn_histogram *histogram);
 
@@ -350,8 +356,8 @@ void lawn_loop_class_stats(const struct lawn_loop_class *cls,
                            struct lawn_loop_class_counters *out);
 
 /* Returns the class of the loop's lawn, for lawn_class_set_weight() and
- * lawn_class_forecast(). O(1). Do not call other functions that change it or
- * its timers. */
+ * lawn_class_forecast(). O(1). Do not call other functions that change this
+ * class or its timers. */
 struct lawn_class *lawn_loop_class_core(const struct lawn_loop_class *cls);
 
 /* TURNS */
@@ -388,9 +394,10 @@ uint64_t lawn_loop_count(const struct lawn_loop *loop);
 /* Returns the loop's lawn, for lawn_stats(), lawn_set_resolution(),
  * lawn_each(), lawn_class_each() and lawn_dump(). O(1). Its timers are the
  * members named timer of struct lawn_loop_timer. Do not start or stop timers on
- * this lawn, do not create or change classes on it, and do not mow it. Since
- * lawn_set_resolution() changes the deadlines of timers of classes, call
- * lawn_loop_turn() after it if such timers are running [L2]. */
+ * this lawn, do not create or change classes on it, and do not mow it.
+ * lawn_set_resolution() also changes the deadlines of running timers of
+ * classes. If there are any, call lawn_loop_turn() after it, so that the
+ * wake-up is set again [L2]. */
 struct lawn *lawn_loop_lawn(struct lawn_loop *loop);
 
 /* Fills *out with the counters. O(1). */

@@ -67,8 +67,8 @@
  *       identical contents. Input that is not a complete snapshot loads no
  *       timer and fails with an error that names the cause.
  *   S10 Classes: P11 to P13, P15 and P16 of lawn_class.h apply to the classes
- *       of a store, also while a callback changes them; a snapshot restores
- *       them with their timers.
+ *       of a store. They also apply if a callback changes classes or their
+ *       timers. A snapshot restores the classes with their timers.
  *
  * A start with a new id allocates memory. A start with an existing id uses the
  * memory of its timer if the payload fits.
@@ -128,12 +128,13 @@ struct lawn_store_timer {
     const void *payload; /* aligned to 8 bytes; never NULL */
     size_t payload_size;
     uint64_t deadline;
-    uint64_t ttl; /* TTL of the last start or touch, at least 1; if that call
-                     had a deadline as argument: the deadline minus the time of
-                     the store at that call; for a timer of a class: the TTL of
-                     the class */
-    struct lawn_class *cls; /* the timer's class, or NULL; in a callback and
-                               after lawn_store_pop(): its class before */
+    uint64_t ttl; /* for a timer of a class: the TTL of the class; otherwise the
+                     TTL of the last start or touch, at least 1; if that call
+                     was given a deadline: the deadline minus the time of the
+                     store at that call */
+    struct lawn_class *cls; /* the timer's class, or NULL; for a timer that
+                               fires or is popped: the class that it belonged
+                               to until then */
 };
 
 /* Errors that have no errno. */
@@ -238,8 +239,8 @@ typedef void lawn_store_fire_fn(const struct lawn_store_timer *timer,
  * If it is less than budget, no due timer remains [P2]: unlike lawn_mow(), this
  * function does not end when it reaches the limit of P8. The cost is that of as
  * many calls of lawn_mow() as necessary, plus that of lawn_store_stop() for
- * each timer fired. While the store contains timers of classes, a mow calls
- * lawn_mow() for each timer; otherwise for up to 16 timers.
+ * each timer fired. Each of these calls fires up to 16 timers, or only one
+ * while the store contains timers of classes.
  *
  * Unlike lawn_mow(), it may be called in a callback. The inner call fires
  * timers with a deadline <= its own now. Exception to P6: these include timers
@@ -275,9 +276,9 @@ size_t lawn_store_bytes(const struct lawn_store *store);
 
 /* Returns the store's lawn for inspection, for example with lawn_stats(). O(1).
  * lawn_store_clear() replaces the lawn; lawn_store_load() may replace it if the
- * load fails or timers are overdue. Then the counters, including those of
- * classes, are reset and the pointer is invalid. Pointers to classes remain
- * valid. */
+ * load fails or timers are overdue. When the lawn is replaced, the pointer
+ * becomes invalid, and all counters, including those of classes, are reset.
+ * Pointers to classes remain valid. */
 const struct lawn *lawn_store_lawn(const struct lawn_store *store);
 
 /* Looks up the next timer of an iteration, in no particular order. Set *cursor
@@ -311,20 +312,22 @@ void lawn_store_clear(struct lawn_store *store);
  *
  * A class of a store, identified by its name, is a class of the store's lawn:
  * see lawn_class.h. Of the functions there, use only lawn_class_set_ttl(),
- * _scale(), _postpone(), _pause(), _resume(), _set_weight(), _stats(),
- * _forecast() and _each(). They may also be called in a callback.
+ * lawn_class_scale(), lawn_class_postpone(), lawn_class_pause(),
+ * lawn_class_resume(), lawn_class_set_weight(), lawn_class_stats(),
+ * lawn_class_forecast() and lawn_class_each(). They may also be called in a
+ * callback.
  *
- * All other functions of this header apply to timers of classes as to others.
- */
+ * The functions of this header also apply to timers of classes. */
 
 /* Maximum size of the name of a class, in bytes, without the final NUL. */
 #define LAWN_STORE_CLASS_NAME_MAX 64u
 
 /* Creates a class, as lawn_class_new() does, with a copy of the name, which has
- * 1 to LAWN_STORE_CLASS_NAME_MAX bytes. Sets *out to it; out may be NULL.
- * Returns 0, or an error: LAWN_STORE_BAD_CLASS_NAME, also if name is NULL;
- * LAWN_STORE_CLASS_EXISTS; LAWN_STORE_TOO_MANY_CLASSES if the store has
- * options.lawn.classes classes. On failure nothing changes [S2]. O(classes). */
+ * 1 to LAWN_STORE_CLASS_NAME_MAX bytes. Sets *out to the class; out may be
+ * NULL. Returns 0, or an error: LAWN_STORE_BAD_CLASS_NAME if the size is out of
+ * range or name is NULL; LAWN_STORE_CLASS_EXISTS if the name is in use;
+ * LAWN_STORE_TOO_MANY_CLASSES if the store has options.lawn.classes classes. On
+ * failure nothing changes [S2]. O(classes). */
 int lawn_store_class_new(struct lawn_store *store, uint64_t ttl,
                          const char *name, struct lawn_class **out);
 
@@ -343,17 +346,19 @@ uint64_t lawn_store_class_clear(struct lawn_store *store,
                                 struct lawn_class *cls);
 
 /* Starts a timer in a class, as lawn_class_start() does; otherwise like
- * lawn_store_start(). If the id has a timer of another class or of none, that
- * timer joins this class. LAWN_STORE_AT is an invalid flag. Returns 0, or an
- * error of lawn_store_start(). On failure nothing changes [S2]. O(id_size +
- * payload_size) on average, plus the cost of lawn_class_start(). */
+ * lawn_store_start(). If the id already has a timer, in another class or in
+ * none, that timer moves to this class. LAWN_STORE_AT is an invalid flag.
+ * Returns 0, or an error of lawn_store_start(). On failure nothing changes
+ * [S2]. O(id_size + payload_size) on average, plus the cost of
+ * lawn_class_start(). */
 int lawn_store_start_in(struct lawn_store *store, struct lawn_class *cls,
                         const void *id, size_t id_size, const void *payload,
                         size_t payload_size, unsigned how);
 
-/* Restarts a timer in a class and keeps its payload. Returns true if the id has
- * a timer. Otherwise returns false, and nothing changes. O(id_size) on average,
- * plus the cost of lawn_class_start(). */
+/* Restarts a timer in a class and keeps its payload. A timer of another class
+ * or of none moves to this class. Returns true if the id has a timer. Otherwise
+ * returns false, and nothing changes. O(id_size) on average, plus the cost of
+ * lawn_class_start(). */
 bool lawn_store_touch_in(struct lawn_store *store, struct lawn_class *cls,
                          const void *id, size_t id_size);
 
@@ -388,9 +393,9 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  * On failure nothing changes [S2]. O(timers + their bytes + memory of the store
  * + classes^2).
  *
- * A class of the snapshot that the store does not have is created. If the store
- * has a class with its name, that class receives the saved TTL, weight and
- * pause. Other classes of the store do not change.
+ * Each class of the snapshot is created, unless the store already has a class
+ * with the same name. In that case, the class of the store receives the saved
+ * TTL, weight and pause. Other classes of the store do not change.
  *
  * The memory used is proportional to the bytes read, regardless of the sizes
  * stated in the input. Buffers do not count toward the memory limit. The timers
@@ -398,14 +403,14 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception to S9: a load in a callback gives all overdue timers the
- * deadline lawn_store_now() + 1 [P6]. Of these, only timers of the same class,
- * and timers with equal TTLs and equal deadlines in the snapshot, keep their
- * order.
+ * deadline lawn_store_now() + 1 [P6]. Then only two groups of overdue timers
+ * keep their order: timers of one class, and timers outside of classes whose
+ * TTLs and deadlines in the snapshot are equal.
  *
  * Timers of a paused class keep the time that remained when they were saved
- * [P13]. Exception to S9: if the time of the store is then so early that a
- * timer would have been started before tick 0, it counts as started at tick 0.
- */
+ * [P13]. Exception to S9: if the remaining time of such a timer is so long
+ * that, at the time of the store, its start would be before tick 0, it counts
+ * as started at tick 0. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);
 

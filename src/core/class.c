@@ -107,8 +107,9 @@ is_detached_stamp(const struct lawn_class *cls, uint64_t stamp)
     return stamp - oldest <= cls->cleared - oldest;
 }
 
-/* Gives all detached timers the same stamp, just before those of the running
- * timers and of the one that is being started. */
+/* Gives all detached timers the same stamp: the stamp of the first running
+ * timer minus 1, or, if there is none, that of the timer that is being started
+ * minus 1. */
 LAWN_NOINLINE static void
 renumber_detached(struct lawn_class *cls, uint64_t stamp)
 {
@@ -130,8 +131,9 @@ forget_detached(struct lawn_class *cls)
     }
 }
 
-/* Returns the stamp of a timer that is started now. It is not before that of
- * the last running timer [I11], which may have been postponed. */
+/* Returns the stamp of a timer that is started now. It is not before the stamp
+ * of the last running timer [I11], whose start may be later than now after a
+ * postponement. */
 static uint64_t
 choose_stamp(struct lawn_class *cls)
 {

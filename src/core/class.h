@@ -1,20 +1,21 @@
 /* class.h - classes: queues of timers to which one operation applies at once.
  *
- * Each class has its own clock. A timer on its queue stores the time of its
- * start on that clock, its stamp, in place of a deadline:
+ * Each class has its own clock. A timer on its queue stores a stamp in place of
+ * a deadline. The stamp is the time of its start on that clock:
  *
  *     start    = stamp + base                  modulo 2^64, <= LAWN_LAST
  *     deadline = start + ttl, at most LAWN_LAST, rounded up to the resolution
  *
  * An operation changes base or ttl, and so all deadlines, without a visit to
- * the timers. Their order never changes [I11]. The heap has the time of the
- * first timer of each class, before rounding. Like entries of the index, it may
- * be too early, because lawn_class_stop() does not update it.
+ * the timers. Their order never changes [I11]. The heap orders classes by the
+ * deadline of their first timer, before rounding. As in the index, this time
+ * may be too early, because lawn_class_stop() does not update it.
  *
  * lawn_class_clear() moves the queue to another list at once. These timers are
- * detached. Only by their stamps do they differ from running timers [I13], so
- * the next start chooses a base with which its stamp follows theirs. If, after
- * almost 2^64 ticks, no stamp is left, that start visits all detached timers.
+ * detached. They differ from running timers only by their stamps [I13]. So the
+ * next start chooses a base such that the new stamp follows theirs. A start
+ * whose stamp would be among theirs visits all detached timers and changes
+ * their stamps: after almost 2^64 ticks, or in lawn_class_start_as().
  *
  * As in lists of lawns, debug builds store prev XORed with a key, here the
  * address of the class. So an access through another class or the lawn fails an
@@ -32,8 +33,8 @@ struct lawn_class {
     /* Fields that every start uses come first. */
     struct lawn_link queue;
     struct lawn *lawn;
-    uint64_t plain_from; /* at this time or later, lawn_class_start() may use
-                          * its fast path; LAWN_NEVER: it may not */
+    uint64_t plain_from; /* lawn_class_start() may use its fast path from this
+                          * time on; LAWN_NEVER: it must not use it */
     uint64_t base;
     uint64_t starts;
     uint64_t ttl;
@@ -51,8 +52,9 @@ struct lawn_class {
     uint64_t fires;
     uint64_t late;
     uint64_t late_max;
-    uint64_t credit;  /* part of the next mow's budget, times `weights` */
-    uint32_t weights; /* sum of all weights + 1 when the credit was counted */
+    uint64_t credit;  /* unused share of mows: timers, times `weights` */
+    uint32_t weights; /* sum of all weights, plus 1, in the last mow that
+                       * changed the credit */
     uint16_t weight;
     uint16_t place; /* in the heap */
     const char *name;
@@ -135,15 +137,16 @@ lawn__class_deadline(const struct lawn_class *cls, uint64_t start)
     return lawn__class_round(cls->lawn, lawn__class_time(cls, start));
 }
 
-/* Returns whether callbacks of a mow at the last tick may start timers. */
+/* Returns whether a mow at the last tick is calling callbacks. Timers that are
+ * started now must wait for the next mow [P6]. */
 static inline bool
 lawn__class_at_last_tick(const struct lawn *lawn)
 {
     return lawn->mowing != NULL && lawn->mowing->until == LAWN_LAST;
 }
 
-/* Returns by how many ticks all running timers can be postponed, at most
- * `ticks`, so that no start is after LAWN_LAST [I11]. */
+/* Returns the greatest number of ticks, but at most `ticks`, by which all
+ * running timers can be postponed without a start after LAWN_LAST [I11]. */
 static inline uint64_t
 lawn__class_limit_shift(const struct lawn_class *cls, uint64_t ticks)
 {

@@ -1,4 +1,4 @@
-/* class_heap.c - finds the class whose first timer is due first [I12].
+/* class_heap.c - finds the class with the earliest deadline [I12].
  *
  * A binary heap of the classes in use, ordered by their times. A time may be
  * too early, because lawn_class_stop() does not update it. Mows and lawn_next()
@@ -67,9 +67,10 @@ sift_down(const struct lawn_classes *classes, struct lawn_class *cls)
     put(classes, cls, place);
 }
 
-/* Called by callbacks. If a timer of a class is now due before others that a
- * mow is firing, ends their turn: a mow stops when it has no budget left [P12].
- */
+/* Called when the first time in the heap has changed. If a callback changed it
+ * while mow_until() is firing timers outside of classes, a timer of a class may
+ * now precede them [P12]. Then this function moves the rest of the budget to
+ * `held`, so that mow_until() returns. */
 static void
 end_turn(const struct lawn *lawn)
 {
@@ -81,7 +82,7 @@ end_turn(const struct lawn *lawn)
     }
 }
 
-/* Called after a change of the top, and of the resolution. */
+/* Called after a change of the top of the heap or of the resolution. */
 void
 lawn__classes_refresh(struct lawn *lawn)
 {
@@ -104,7 +105,9 @@ lawn__class_insert(struct lawn_class *cls)
 {
     struct lawn_classes *classes = &cls->lawn->classes;
 
-    /* Its place is the first after the heap. LAWN_NEVER belongs there. */
+    /* The class is in the first place after the heap, and its time is
+     * LAWN_NEVER, the maximum. So it becomes the last element of the heap
+     * without a move. */
     LAWN_ASSERT(cls->place == classes->count && cls->due == LAWN_NEVER,
                 "[I12] a new class is not behind the heap");
     classes->count++;
@@ -137,17 +140,18 @@ find_time(const struct lawn_class *cls)
                                   lawn__class_started(cls, cls->queue.next));
 }
 
-/* Returns whether the class's time in the heap is that of its first timer. */
+/* Returns whether the class's time in the heap is the deadline of its first
+ * timer, before rounding. */
 bool
 lawn__class_exact(const struct lawn_class *cls)
 {
     return cls->due == find_time(cls);
 }
 
-/* A start may skip all checks if it only has to append the timer: another timer
- * is running, the class's time in the heap is not after its deadline, the start
- * is not before that of the last timer, and no stamp has to be distinguished
- * from those of detached timers. */
+/* Computes plain_from. The fast path of a start only appends the timer to the
+ * queue. That suffices if another timer is running, the heap has a time for the
+ * class, the start is not before that of the last timer, no timer is detached,
+ * and no mow at the last tick is running. */
 void
 lawn__class_update_plain(struct lawn_class *cls)
 {

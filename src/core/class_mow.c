@@ -1,9 +1,9 @@
 /* class_mow.c - fires due timers of classes.
  *
  * lawn_mow() calls lawn__classes_mow() and mow_until() in turn, so that timers
- * of classes and others fire in the order of their deadlines [P12]. Work for
- * each class is at most one correction of its time in the heap, and one more
- * for each timer that fires [P14].
+ * of classes and others fire in the order of their deadlines [P12]. A mow
+ * corrects times in the heap at most once for each class, and once more for
+ * each timer that fires [P14].
  *
  * A callback may do anything to any class, even free it. So after each callback
  * the top of the heap is read again.
@@ -43,9 +43,11 @@ fire_first(struct lawn_mowing *mowing, struct lawn_class *cls,
     mowing->fire(timer, mowing->arg);
 }
 
-/* Fires timers of a class with a weight, up to its share of the budget. What
- * the budget does not suffice for is left for the next mow, but the class never
- * has more credit than all classes can have fractions. */
+/* Fires timers of a class with a weight, up to its share of the budget. If the
+ * budget does not suffice for the whole share, the class keeps the remaining
+ * credit for the next mow. The limit of the credit is one timer for each class:
+ * the budget is insufficient only if several classes have saved fractions of a
+ * timer. */
 static void
 fire_share(struct lawn_mowing *mowing, struct lawn_class *cls, uint64_t budget)
 {
@@ -90,9 +92,9 @@ lawn__classes_fire_shares(struct lawn_mowing *mowing)
     }
 }
 
-/* Fires timers of classes until a timer of another kind may be due earlier;
- * no such timer has a deadline before `mowed`. Returns the time up to which
- * those timers may fire. */
+/* Fires timers of classes with deadlines up to `mowed`; no timer outside of
+ * classes has an earlier deadline. Returns the time up to which timers outside
+ * of classes may fire next. */
 uint64_t
 lawn__classes_mow(struct lawn_mowing *mowing, uint64_t mowed)
 {
@@ -114,8 +116,8 @@ lawn__classes_mow(struct lawn_mowing *mowing, uint64_t mowed)
     return mowing->until;
 }
 
-/* Until the mow ends, timers that callbacks start do not join the queues [P6].
- */
+/* Called before a mow at the last tick. Until it ends, timers that callbacks
+ * start are not added to the queues [P6]. */
 void
 lawn__classes_enter_last_tick(struct lawn *lawn)
 {

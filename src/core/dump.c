@@ -7,7 +7,7 @@
 
 #if !defined LAWN_FREESTANDING
 
-/* before is what separates the next value from the last one. */
+/* The text `before` is printed before the next value, as a separator. */
 struct lawn_dumping {
     FILE *out;
     bool json;
@@ -50,7 +50,7 @@ print_boolean(struct lawn_dumping *dumping, const char *key, bool value)
                 dumping->out);
 }
 
-/* The escapes of JSON keep the text on one line. */
+/* Names are also escaped in text output, so that each stays on one line. */
 static void
 print_name(struct lawn_dumping *dumping, const char *name)
 {

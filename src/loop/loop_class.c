@@ -4,11 +4,11 @@
  * the period of a timer of a class is the TTL of the class, its field period
  * contains the address of the class instead [K6].
  *
- * An operation reads the clock, calls the core, and sets the wake-up if the
- * earliest deadline is then before it [L10]. All take O(log classes), except
- * lawn_loop_class_clear(), which makes each timer idle. The time in callbacks
- * costs no further reading of the clock, because a turn reads it after each
- * callback [L11].
+ * An operation reads the clock and calls the core. If the earliest deadline is
+ * now before the wake-up, it sets the wake-up again [L10]. All take O(log
+ * classes), except lawn_loop_class_clear(), which makes each timer idle. To
+ * measure the time in callbacks, no extra reading of the clock is needed: a
+ * turn reads it after each callback anyway [L11].
  */
 #include "loop.h"
 
@@ -21,7 +21,7 @@ lawn_loop_class_new(struct lawn_loop *loop, uint64_t ttl, const char *name)
     if (core == NULL) {
         return NULL;
     }
-    while (cls->core != NULL) { /* the lawn has as many classes [K7] */
+    while (cls->core != NULL) { /* an entry is free [K7] */
         cls++;
     }
     cls->core = core;
@@ -88,8 +88,8 @@ lawn_loop_every_in(struct lawn_loop_class *cls, struct lawn_loop_timer *timer)
     start(cls, timer, LAWN_LOOP_REPEAT);
 }
 
-/* Called before the callback. A periodic timer is already running then, because
- * the callback may free it after stopping it. */
+/* Called before the callback. A periodic timer must be running during its
+ * callback, so that the callback can stop it. So this function starts it. */
 void
 lawn__loop_class_prepare(struct lawn_loop *loop, struct lawn_loop_timer *timer,
                          uint64_t late)
@@ -197,7 +197,8 @@ lawn_loop_class_core(const struct lawn_loop_class *cls)
     return cls->core;
 }
 
-/* Returns what lawn_loop_check() reports, or NULL. */
+/* Returns the message for lawn_loop_check() to report, or NULL if the classes
+ * are consistent. */
 const char *
 lawn__loop_class_check(const struct lawn_loop *loop)
 {

@@ -1,9 +1,9 @@
 /* store_class.c - classes of a store: their names, and their timers.
  *
  * A class of a store is a class of its lawn, and all its state is there. The
- * store has only the names, and finds a class by a search of all names:
- * O(classes). The name that the lawn reports for a class leads back to the
- * store's entry.
+ * store has an entry with the name of each class, and finds a class by
+ * comparing all names: O(classes). The lawn's class points to the name inside
+ * the entry, so lawn__store_class_of() can compute the entry from that pointer.
  *
  * If the lawn is replaced, its classes are created again at the same addresses,
  * so that pointers of the caller and of records remain valid.
@@ -69,7 +69,7 @@ lawn_store_class_new(struct lawn_store *store, uint64_t ttl, const char *name,
     if (left == 0) {
         return LAWN_STORE_TOO_MANY_CLASSES;
     }
-    /* Do not change nth, which belongs to another class. */
+    /* Do not reset nth: it describes another class, see store.h. */
     entry->saved_ttl = 0;
     entry->number = 0;
     memset(entry->name, 0, sizeof(entry->name));
@@ -197,7 +197,8 @@ lawn__store_classes_save(struct lawn_store *store)
     }
 }
 
-/* The class exists, without a name. */
+/* Replaces the nameless class at the address of the entry's class. The caller
+ * has created it to occupy this address. */
 static void
 restore_class(struct lawn_store *store, const struct lawn_store_class *entry)
 {
