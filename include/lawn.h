@@ -130,7 +130,7 @@ struct lawn_timer {
 /* Callback of lawn_mow() for a timer that fires; arg is that of lawn_mow(). The
  * callback may start the timer again or free it [P6]. It must stop any other
  * timer before freeing it. It may call all functions on the lawn except
- * lawn_mow() and lawn_free(). */
+ * lawn_mow(), lawn_class_mow() and lawn_free(). */
 typedef void lawn_fire_fn(struct lawn_timer *timer, void *arg);
 
 /* Options of a new lawn. Zero in a field selects its default. A value that is
