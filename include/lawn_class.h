@@ -91,8 +91,9 @@ struct lawn_class_counters {
                     would have if the class were resumed now */
 };
 
-/* Creates a class. The name is printed by lawn_dump(); it may be NULL. It is
- * not copied, so it must remain valid. A ttl of 0 counts as 1. Several classes
+/* Creates a class. The name is printed by lawn_dump(); it may be NULL, and
+ * should be UTF-8. It is not copied, so it must remain valid. A ttl of 0 counts
+ * as 1. Several classes
  * may have the same TTL. Returns NULL if the lawn already has options.classes
  * classes. If lawn_place() creates a lawn again in the same memory with the
  * same options.classes, the following calls of lawn_class_new() return the same

@@ -470,8 +470,9 @@ void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
  * 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd(),
  * epoll_create1(2), epoll_ctl(2) or epoll_wait(2). Before an error of
  * epoll_wait(2), callbacks of earlier rounds may have run; before other errors,
- * none has. Blocks while there is nothing to do; each round costs as much as
- * lawn_loop_once(). */
+ * none has. Blocks while there is nothing to do, and until a wake-up that was
+ * set before a class was paused; each round costs as much as lawn_loop_once().
+ */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If the argument wait is true, waits

@@ -293,9 +293,15 @@ lawn_class_start_as(struct lawn_class *cls, struct lawn_timer *timer,
     uint64_t least = prev != &cls->queue ? lawn__class_started(cls, prev) : 0;
     start = start < LAWN_LAST ? start : LAWN_LAST;
     start = start > pause ? start - pause : 0;
-    timer->deadline = (start < least ? least : start) - cls->base;
-    if (is_detached_stamp(cls, timer->deadline)) {
-        renumber_detached(cls, timer->deadline);
+    if (prev == timer->link.next) {
+        /* The only timer keeps its stamp, which follows those of detached
+         * timers [I13]. */
+        cls->base = start - timer->deadline;
+    } else {
+        timer->deadline = (start < least ? least : start) - cls->base;
+        if (is_detached_stamp(cls, timer->deadline)) {
+            renumber_detached(cls, timer->deadline);
+        }
     }
     lawn__class_update(cls);
 }

@@ -402,6 +402,23 @@ fire_timer(struct lawn_timer *link, void *arg)
     }
 }
 
+/* Returns whether a timer of a class is due before this time. O(classes). */
+static bool
+is_class_due_before(const struct lawn_loop *loop, uint64_t time)
+{
+    for (size_t i = 0; i < loop->class_max; i++) {
+        if (loop->classes[i].core != NULL) {
+            struct lawn_class_counters stats;
+
+            lawn_class_stats(loop->classes[i].core, &stats);
+            if (!stats.paused && stats.next < time) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* Returns whether a turn that ends now has to set the wake-up again [L2]: if it
  * has occurred, if the timerfd must become unreadable, or if none is set.
  * Otherwise the wake-up that is set is not too late [K1], although next, which
@@ -416,8 +433,7 @@ must_set_wakeup(const struct lawn_loop *loop, uint64_t now, uint64_t next)
     if (loop->armed == LAWN_NEVER) {
         return next != LAWN_NEVER;
     }
-    return loop->class_max > 0 && next < loop->armed &&
-           lawn_next_exact(loop->lawn) < loop->armed;
+    return next < loop->armed && is_class_due_before(loop, loop->armed);
 }
 
 uint64_t

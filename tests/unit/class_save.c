@@ -170,3 +170,30 @@ TEST(a_start_as_of_a_time_leaves_detached_timers_detached)
     CHECK_FIRES(&y, 2, 3, 1);
     yard_end(&y);
 }
+
+/* [I13] [P15] The stamp of the only running timer follows those of detached
+ * ones, also if the timer was started as of an earlier time. */
+TEST(a_timer_started_as_of_an_earlier_time_is_not_taken_for_a_detached_one)
+{
+    struct lawn_class_counters stats;
+    struct yard y;
+
+    yard_begin(&y, 0, 10, 10, 30);
+    lawn_set_now(y.lawn, 1000);
+    start_in(&y, 0, 0);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 1);
+    start_as(&y, 1, 0, 500);
+    CHECK_EQ(started(&y, 1, 0), 500);
+    start_in(&y, 2, 0);
+    CHECK_EQ(lawn_class_clear(y.cls[0]), 2);
+    CHECK(lawn_check(y.lawn, stdout));
+    CHECK_EQ(lawn_class_deadline(y.cls[0], &y.post[1].timer), LAWN_NEVER);
+    CHECK(!lawn_class_stop(y.cls[0], &y.post[1].timer));
+    lawn_class_stats(y.cls[0], &stats);
+    CHECK_EQ(stats.count, 0);
+    CHECK_EQ(stats.detached, 2);
+    CHECK_EQ(lawn_count(y.lawn), 0);
+    while (lawn_class_take(y.cls[0]) != NULL) {
+    }
+    yard_end(&y);
+}
