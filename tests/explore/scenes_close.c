@@ -236,6 +236,7 @@ setup_left_waits_for_a_stop(void)
     scene_have_shared(2, 0, 60);
     scene.left_hook = wait_until_0_is_stopped;
     stopped_0 = 0;
+    explore_keep(&stopped_0, sizeof(stopped_0));
     scene_ready();
 }
 
@@ -247,6 +248,7 @@ setup_left_of_another_worker_waits_for_a_stop(void)
     scene_have_shared(1, 1, 50);
     scene.left_hook = wait_until_0_is_stopped;
     stopped_0 = 0;
+    explore_keep(&stopped_0, sizeof(stopped_0));
     scene_ready();
 }
 
