@@ -73,6 +73,56 @@ SCENARIO(the_left_callback_of_a_timer_waits_for_another_that_two_use,
                      scene_stop_sync_0, scene_start_0_for_60},
          .finish = scene_finish_closed, .delays = true);
 
+/* A start without mail finds the set open, reads the clock, and claims timer 0
+ * while left() of timer 1 is stopping it. The stop puts the timer back on the
+ * lawn, and then counts as done before the start: so the timer is left [C1]. */
+
+static unsigned left_1; /* left() of timer 1 has begun */
+
+static uint64_t
+read_clock_when_1_is_left(void *context)
+{
+    while (explore_me() == 2 && LAWN_ATOMIC_LOAD(&left_1, LAWN_SEQ_CST) == 0) {
+        lawn__park_yield();
+    }
+    return lawn__park_clock(context);
+}
+
+static void
+stop_0_when_1_is_left(unsigned timer)
+{
+    if (timer == 1) {
+        LAWN_ATOMIC_STORE(&left_1, 1, LAWN_SEQ_CST);
+        (void)scene_stop(0);
+    }
+}
+
+static void
+setup_start_waits_for_left(void)
+{
+    struct lawn_workers_options options = {.clock = read_clock_when_1_is_left};
+
+    scene_begin_with(1, &options);
+    scene_have_shared(1, 0, 40);
+    scene_have_shared(0, 0, 50);
+    scene.left_hook = stop_0_when_1_is_left;
+    left_1 = 0;
+    explore_keep(&left_1, sizeof(left_1));
+    explore_name(&left_1, sizeof(left_1), "left of 1");
+    scene_ready();
+}
+
+static void
+start_0_in_50(void)
+{
+    (void)scene_start_ttl(0, 50);
+}
+
+SCENARIO(a_timer_claimed_while_another_is_left_is_put_back_and_left,
+         .setup = setup_start_waits_for_left,
+         .threads = {scene_serve_and_leave, scene_close_at_once, start_0_in_50},
+         .finish = scene_finish_closed, .delays = true);
+
 /* A thread waits for a timer that is just being left, and then frees it
  * [C3]. */
 
@@ -186,6 +236,7 @@ setup_left_waits_for_a_stop(void)
     scene_have_shared(2, 0, 60);
     scene.left_hook = wait_until_0_is_stopped;
     stopped_0 = 0;
+    explore_keep(&stopped_0, sizeof(stopped_0));
     scene_ready();
 }
 
@@ -197,6 +248,7 @@ setup_left_of_another_worker_waits_for_a_stop(void)
     scene_have_shared(1, 1, 50);
     scene.left_hook = wait_until_0_is_stopped;
     stopped_0 = 0;
+    explore_keep(&stopped_0, sizeof(stopped_0));
     scene_ready();
 }
 
