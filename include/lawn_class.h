@@ -44,8 +44,8 @@
  *   P14 Bounded cost: the operations on a class take O(log classes).
  *       lawn_class_start() takes O(1) if another timer of the class is running,
  *       otherwise O(log classes). lawn_class_stop() takes O(1). Each class adds
- *       1 to the limits of P8. Exception: after timers were detached for almost
- *       2^64 ticks, one start takes O(detached timers). See also
+ *       1 to the limits of P8. Exception: if a class has had detached timers
+ *       for almost 2^64 ticks, one start takes O(detached timers). See also
  *       lawn_class_start_as().
  *   P15 Nothing is lost: each start through a class ends in exactly one way:
  *       the timer fires, is stopped, is restarted, or is detached, which means
@@ -121,8 +121,9 @@ void lawn_class_stats(const struct lawn_class *cls,
 /* Starts a timer, or restarts a timer of this class. Its deadline is lawn_now()
  * plus the TTL of the class; for an exception see lawn_class_postpone(). While
  * the class is paused, the TTL counts from lawn_class_resume() instead. At the
- * last tick, a timer that a callback starts fires in the next mow [P6 P9].
- * O(log classes); O(1) if another timer of the class is running [P14]. */
+ * last tick, LAWN_NEVER - 1, a timer that a callback starts is due at once, but
+ * fires in the next mow [P6 P9]. O(log classes); O(1) if another timer of the
+ * class is running [P14]. */
 void lawn_class_start(struct lawn_class *cls, struct lawn_timer *timer);
 
 /* Stops a timer of this class. Returns true if it was running: it does not fire
@@ -154,21 +155,21 @@ void lawn_class_set_ttl(struct lawn_class *cls, uint64_t ttl);
 void lawn_class_scale(struct lawn_class *cls, uint32_t numerator,
                       uint32_t denominator);
 
-/* Adds a number of ticks to the deadlines of all running timers. Timers that
- * are started later are not affected, with one exception: a timer does not
- * become due before timers of the class that were started earlier [P12]. Adds
- * fewer ticks if otherwise a result of lawn_class_started() would exceed the
- * last tick. O(log classes). */
+/* Adds a number of ticks to the deadlines of all running timers. Timers started
+ * later are not affected, except that their deadlines are not earlier than
+ * those of timers of the class that were started before them [P12]. Adds fewer
+ * ticks if the start time of a running timer, see lawn_class_started(), would
+ * otherwise exceed the last tick. O(log classes). */
 void lawn_class_postpone(struct lawn_class *cls, uint64_t ticks);
 
 /* Pauses a class [P13]. Its timers can still be started and stopped. Does
  * nothing if the class is paused. O(log classes). */
 void lawn_class_pause(struct lawn_class *cls);
 
-/* Ends a pause: adds its duration to the deadlines of all running timers, as
- * lawn_class_postpone() does. If a timer was started during the pause, its TTL
- * counts from this call. Does nothing if the class is not paused. O(log
- * classes). */
+/* Ends a pause. The deadlines of timers that were started before the pause move
+ * by the duration of the pause, as in lawn_class_postpone(). The TTLs of timers
+ * that were started during the pause count from this call. Does nothing if the
+ * class is not paused. O(log classes). */
 void lawn_class_resume(struct lawn_class *cls);
 
 /* Stops all running timers of a class at once. They are then detached: they do
@@ -198,12 +199,13 @@ size_t lawn_class_mow(struct lawn_class *cls, uint64_t now, size_t budget,
  * lawn_mow() with a budget below 2^32 first fires due timers of each class with
  * a weight w. Its share is w / W of the budget, rounded down to whole timers.
  * The mow spends the rest of the budget in the order of deadlines. If due
- * timers of the class remain, its unused share is added to its share of the
- * next mow: the fraction lost by rounding, and timers for which no budget was
- * left. So a class with a weight is served even if a backlog of timers with
- * earlier deadlines exceeds the budget. Exception to P4 and P12: timers of such
- * a class may fire before timers of others with earlier deadlines. O(1); each
- * mow that is not idle takes O(classes) longer. */
+ * timers of the class remain after that, the part of its share that it did not
+ * use is added to its share of the next mow: the fraction lost by rounding, and
+ * whole timers if the budget ran out first. So a class with a weight is served
+ * even if a backlog of timers with earlier deadlines exceeds the budget.
+ * Exception to P4 and P12: timers of such a class may fire before timers of
+ * others with earlier deadlines. O(1); each mow that is not idle takes
+ * O(classes) longer. */
 void lawn_class_set_weight(struct lawn_class *cls, uint32_t weight);
 
 /* Returns how many running timers of the class have a deadline <= lawn_now() +
@@ -230,11 +232,11 @@ uint64_t lawn_class_started(const struct lawn_class *cls,
 /* Starts or restarts a timer such that lawn_class_started() returns the given
  * time. So its deadline may be in the past. Call it for the timers in the order
  * of lawn_class_each_timer(), because a timer cannot precede timers that are
- * already running [P12]: a time before the latest start time of these counts as
- * that start time. LAWN_NEVER counts as the last tick. While the class is
- * paused, a time less than the duration of the pause so far counts as that
- * duration. Do not call it in a callback of a mow [P10]. O(log classes) if the
- * class has no detached timers, otherwise O(log classes + detached timers). */
+ * already running [P12]. If start is before the latest start time of those
+ * timers, that start time is used. LAWN_NEVER counts as the last tick. If the
+ * class has been paused for d ticks, values of start below d count as d. Do not
+ * call it in a callback of a mow [P10]. O(log classes) if the class has no
+ * detached timers, otherwise O(log classes + detached timers). */
 void lawn_class_start_as(struct lawn_class *cls, struct lawn_timer *timer,
                          uint64_t start);
 

@@ -290,8 +290,8 @@ uint64_t lawn_loop_deadline(const struct lawn_loop_timer *timer);
  * applies to all of its running timers at once; see lawn_class.h. A timer that
  * was started in a class belongs to it until it fires for the last time or is
  * stopped. A start in another class, or by a function for timers outside of
- * classes, also removes it from the class. The TTL counts from the time that
- * the last start read from the clock. */
+ * classes, also removes it from the class. Each start reads the clock, and the
+ * TTL counts from the time read by the last start. */
 
 /* Counters of a class since it was created, and its current state. */
 struct lawn_loop_class_counters {
@@ -464,15 +464,15 @@ int lawn_loop_watch(struct lawn_loop *loop, struct lawn_loop_watcher *watch,
  * descriptor. */
 void lawn_loop_unwatch(struct lawn_loop *loop, struct lawn_loop_watcher *watch);
 
-/* Runs rounds until lawn_loop_quit() is called or neither a watcher in use nor
- * a running timer outside of paused classes remains. A round waits for events,
+/* Runs rounds until lawn_loop_quit() is called, or until no watcher is in use
+ * and no timer is running outside of paused classes. A round waits for events,
  * calls the callbacks of up to 64 ready descriptors, then runs a turn. Returns
  * 0 or an error: -EDEADLK in a callback, or an error of lawn_loop_fd(),
  * epoll_create1(2), epoll_ctl(2) or epoll_wait(2). Before an error of
  * epoll_wait(2), callbacks of earlier rounds may have run; before other errors,
- * none has. Blocks while there is nothing to do, and until a wake-up that was
- * set before a class was paused; each round costs as much as lawn_loop_once().
- */
+ * none has. Blocks while there is nothing to do. To pause a class does not
+ * cancel a wake-up that is already set, so the loop may block until that
+ * wake-up before it ends. Each round costs as much as lawn_loop_once(). */
 int lawn_loop_run(struct lawn_loop *loop);
 
 /* Runs one round, see lawn_loop_run(). If the argument wait is true, waits

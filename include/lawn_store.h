@@ -105,7 +105,7 @@ struct lawn_store_options {
     /* Options of the store's lawn. Their allocator provides all memory of the
      * store; default: mmap() for blocks of at least 16 KiB, malloc() for
      * smaller ones. lawn.classes is the maximum number of classes; each takes
-     * 120 bytes in addition to those of the lawn. */
+     * 120 bytes more than a class of a lawn. */
     struct lawn_options lawn;
 
     /* Limits on the number of timers and on total memory, see
@@ -403,13 +403,13 @@ int lawn_store_save(struct lawn_store *store, lawn_store_write_fn *write,
  *
  * Timers keep their deadlines. Overdue timers fire in the next mow, in order
  * [P4]. Exception to S9: a load in a callback gives all overdue timers the
- * deadline lawn_store_now() + 1 [P6]. Then only two groups of overdue timers
- * keep their order: timers of one class, and timers outside of classes whose
- * TTLs and deadlines in the snapshot are equal.
+ * deadline lawn_store_now() + 1 [P6]. Then overdue timers keep their order only
+ * among timers of the same class and, outside of classes, among timers that
+ * have the same TTL and deadline in the snapshot.
  *
  * Timers of a paused class keep the time that remained when they were saved
- * [P13]. Exception to S9: if the remaining time of such a timer is so long
- * that, at the time of the store, its start would be before tick 0, it counts
+ * [P13]. Exception to S9: if so much of the TTL of such a timer had elapsed
+ * that its start would be before tick 0 of this store's time, the timer counts
  * as started at tick 0. */
 int lawn_store_load(struct lawn_store *store, lawn_store_read_fn *read,
                     void *arg);

@@ -8,14 +8,16 @@
  *
  * An operation changes base or ttl, and so all deadlines, without a visit to
  * the timers. Their order never changes [I11]. The heap orders classes by the
- * deadline of their first timer, before rounding. As in the index, this time
- * may be too early, because lawn_class_stop() does not update it.
+ * deadline of their first timer, before rounding. The heap's copy of this time
+ * may be too early, because lawn_class_stop() does not update it; the index of
+ * the lawn allows the same.
  *
  * lawn_class_clear() moves the queue to another list at once. These timers are
  * detached. They differ from running timers only by their stamps [I13]. So the
- * next start chooses a base such that the new stamp follows theirs. A start
- * whose stamp would be among theirs visits all detached timers and changes
- * their stamps: after almost 2^64 ticks, or in lawn_class_start_as().
+ * next start chooses a base such that the new stamp follows theirs. After
+ * almost 2^64 ticks, or in lawn_class_start_as(), the stamp of a start may be
+ * among theirs. Such a start visits all detached timers and changes their
+ * stamps.
  *
  * As in lists of lawns, debug builds store prev XORed with a key, here the
  * address of the class. So an access through another class or the lawn fails an
@@ -52,7 +54,8 @@ struct lawn_class {
     uint64_t fires;
     uint64_t late;
     uint64_t late_max;
-    uint64_t credit;  /* unused share of mows: timers, times `weights` */
+    uint64_t credit;  /* unused share of mows, in units of 1 / `weights` of a
+                       * timer */
     uint32_t weights; /* sum of all weights, plus 1, in the last mow that
                        * changed the credit */
     uint16_t weight;
@@ -146,7 +149,8 @@ lawn__class_at_last_tick(const struct lawn *lawn)
 }
 
 /* Returns the greatest number of ticks, but at most `ticks`, by which all
- * running timers can be postponed without a start after LAWN_LAST [I11]. */
+ * running timers can be postponed such that no start time exceeds LAWN_LAST
+ * [I11]. */
 static inline uint64_t
 lawn__class_limit_shift(const struct lawn_class *cls, uint64_t ticks)
 {

@@ -67,10 +67,10 @@ sift_down(const struct lawn_classes *classes, struct lawn_class *cls)
     put(classes, cls, place);
 }
 
-/* Called when the first time in the heap has changed. If a callback changed it
- * while mow_until() is firing timers outside of classes, a timer of a class may
- * now precede them [P12]. Then this function moves the rest of the budget to
- * `held`, so that mow_until() returns. */
+/* Called when the time at the top of the heap has changed. If a callback
+ * changed it while mow_until() is firing timers outside of classes, a timer of
+ * a class may now precede them [P12]. Then this function moves the rest of the
+ * budget to `held`, so that mow_until() returns. */
 static void
 end_turn(const struct lawn *lawn)
 {

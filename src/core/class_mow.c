@@ -45,9 +45,9 @@ fire_first(struct lawn_mowing *mowing, struct lawn_class *cls,
 
 /* Fires timers of a class with a weight, up to its share of the budget. If the
  * budget does not suffice for the whole share, the class keeps the remaining
- * credit for the next mow. The limit of the credit is one timer for each class:
- * the budget is insufficient only if several classes have saved fractions of a
- * timer. */
+ * credit for the next mow. The credit of a class is limited to as many timers
+ * as there are classes. That is enough, because the budget can fall short only
+ * by the fractions of a timer that classes have saved. */
 static void
 fire_share(struct lawn_mowing *mowing, struct lawn_class *cls, uint64_t budget)
 {
@@ -92,9 +92,9 @@ lawn__classes_fire_shares(struct lawn_mowing *mowing)
     }
 }
 
-/* Fires timers of classes with deadlines up to `mowed`; no timer outside of
- * classes has an earlier deadline. Returns the time up to which timers outside
- * of classes may fire next. */
+/* Fires timers of classes with deadlines up to `mowed`. All timers outside of
+ * classes with earlier deadlines than `mowed` have fired. Returns the time up
+ * to which timers outside of classes may fire next. */
 uint64_t
 lawn__classes_mow(struct lawn_mowing *mowing, uint64_t mowed)
 {

@@ -1,8 +1,8 @@
 /* loop_class.c - classes of a loop.
  *
- * A class of a loop is a class of its lawn (lawn_class.h), plus counters. Since
- * the period of a timer of a class is the TTL of the class, its field period
- * contains the address of the class instead [K6].
+ * A class of a loop is a class of its lawn (lawn_class.h), plus counters. A
+ * timer of a class has the TTL of the class as its period. So the timer's field
+ * `period` contains the address of the class instead [K6].
  *
  * An operation reads the clock and calls the core. If the earliest deadline is
  * now before the wake-up, it sets the wake-up again [L10]. All take O(log

@@ -69,7 +69,8 @@ lawn_store_class_new(struct lawn_store *store, uint64_t ttl, const char *name,
     if (left == 0) {
         return LAWN_STORE_TOO_MANY_CLASSES;
     }
-    /* Do not reset nth: it describes another class, see store.h. */
+    /* Do not reset the entry's nth: it does not belong to this class, see
+     * store.h. */
     entry->saved_ttl = 0;
     entry->number = 0;
     memset(entry->name, 0, sizeof(entry->name));
@@ -197,8 +198,8 @@ lawn__store_classes_save(struct lawn_store *store)
     }
 }
 
-/* Replaces the nameless class at the address of the entry's class. The caller
- * has created it to occupy this address. */
+/* Creates the entry's class again at its address. lawn__store_classes_restore()
+ * has put a nameless class there as a placeholder; it is freed first. */
 static void
 restore_class(struct lawn_store *store, const struct lawn_store_class *entry)
 {
