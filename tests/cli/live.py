@@ -1383,8 +1383,8 @@ def a_state_with_any_byte_changed_is_refused(folder):
 def a_foreign_file_is_refused(folder):
     state = folder / 's'
     for data in (b'', b'hello\n', b'lawnsnap', os.urandom(1000),
-                 snapshot.write([], lambda: 65536),
-                 snapshot.write([], lambda: 65536) * 4):
+                 snapshot.write([], [], lambda: 65536),
+                 snapshot.write([], [], lambda: 65536) * 4):
         state.write_bytes(data)
         refused(state, ('delay', '5s'), '')
 
@@ -1695,13 +1695,14 @@ def parts(data):
             at += 4 + size + 8
             if size == 0:
                 break
-        out.append(snapshot.read(data[:at]))
+        _, timers = snapshot.read(data[:at])
+        out.append(timers)
         data = data[at:]
     return out
 
 
 def joined(stores):
-    return b''.join(snapshot.write(timers, lambda: 65536) for timers in stores)
+    return b''.join(snapshot.write([], timers, lambda: 65536) for timers in stores)
 
 
 def values(stores):
