@@ -181,9 +181,9 @@ void lawn_store_free(struct lawn_store *store);
  * class. The argument how is 0 or a combination of the flags above;
  * LAWN_STORE_ABSENT and LAWN_STORE_PRESENT exclude each other. Returns 0, or an
  * error: LAWN_STORE_ID_TOO_LARGE; LAWN_STORE_PAYLOAD_TOO_LARGE; -EINVAL if the
- * flags are invalid; -EEXIST or -ENOENT because of the flags; -ENOSPC if a limit
- * would be exceeded; -ENOMEM. On failure nothing changes [S2]. O(id_size +
- * payload_size) on average [S5]. */
+ * flags are invalid; -EEXIST or -ENOENT because of the flags; -ENOSPC if a
+ * limit would be exceeded; -ENOMEM. On failure nothing changes [S2].
+ * O(id_size + payload_size) on average [S5]. */
 int lawn_store_start(struct lawn_store *store, const void *id, size_t id_size,
                      uint64_t ttl, const void *payload, size_t payload_size,
                      unsigned how);
@@ -201,7 +201,8 @@ bool lawn_store_get(const struct lawn_store *store, const void *id,
 /* Like lawn_next_timer(), but always finds a timer with the earliest deadline,
  * and includes timers of classes that are not paused. The argument out may be
  * NULL. Returns true and fills *out if there is such a timer [S4]. The cost is
- * that of lawn_next_exact(), plus O(classes). The timer remains in the store. */
+ * that of lawn_next_exact(), plus O(classes). The timer remains in the store.
+ */
 bool lawn_store_next_timer(struct lawn_store *store,
                            struct lawn_store_timer *out);
 
